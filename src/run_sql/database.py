@@ -5,15 +5,14 @@ An existing file is never touched, whatever it holds. The data is fixed, so two 
 
 import contextlib
 import os
+import secrets
 import sqlite3
-import tempfile
 from pathlib import Path
 
 from src.errors import Precondition
 
 SOURCE = Path(__file__).resolve().parents[2] / "data" / "reservo.sql"
 DEFAULT_PATH = Path("outputs") / "reservo.db"
-FILE_MODE = 0o644  # readable like any data file; mkstemp alone would keep it to its owner
 
 
 def image(source: Path = SOURCE) -> bytes:
@@ -26,20 +25,25 @@ def image(source: Path = SOURCE) -> bytes:
 
 def publish(content: bytes, path: Path) -> None:
     """Write `content` to the new file `path` in one step; FileExistsError, and no change, if the name is taken."""
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with draft.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-            os.fchmod(file.fileno(), FILE_MODE)
-        os.link(temporary, path)  # unlike a rename, a link never replaces what is there
+        try:
+            os.link(draft, path)  # unlike a rename, a link never replaces what is there
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without hard links: take the name, then put the content behind it
+            path.touch(exist_ok=False)
+            draft.replace(path)
     finally:
-        os.unlink(temporary)
+        draft.unlink(missing_ok=True)
 
 
 def create(path: str | Path = DEFAULT_PATH) -> Path:
-    """Build Reservo at `path` and return it; Precondition when the file exists or its folder does not."""
+    """Build Reservo at `path` and return it; Precondition when the name is taken or its folder does not exist."""
     target = Path(path)
     if not target.parent.is_dir():
         raise Precondition(f"the folder {target.parent} does not exist; make it first, or name a file elsewhere")
@@ -48,5 +52,5 @@ def create(path: str | Path = DEFAULT_PATH) -> Path:
     except FileExistsError:
         raise Precondition(f"{target} exists and is left as it is; name another file, or remove this one") from None
     except OSError as error:
-        raise Precondition(f"cannot write {target}: {error.strerror or error}") from None
+        raise Precondition(f"cannot write {target}: {error.strerror or error}; name a file elsewhere") from None
     return target

@@ -11,24 +11,23 @@ from src.run_sql.contract import TABLES
 
 # No printf, format, zeroblob, randomblob (one call can run for seconds or fill memory), random (an answer should
 # come out the same twice), load_extension, fts3_tokenizer (code), sqlite_* (about the machine, not the data).
-FUNCTIONS = frozenset(
-    """abs avg ceil ceiling char coalesce count cume_dist current_date current_time current_timestamp date datetime
+FUNCTION_NAMES = """
+    abs avg ceil ceiling char coalesce count cume_dist current_date current_time current_timestamp date datetime
     dense_rank first_value floor glob group_concat hex ifnull iif instr julianday lag last_value lead length like lower
     ltrim max min mod nth_value ntile nullif percent_rank pow power rank replace round row_number rtrim sign sqrt
-    strftime string_agg substr substring sum time timediff total trim trunc typeof unicode unixepoch upper""".split()
-)
+    strftime string_agg substr substring sum time timediff total trim trunc typeof unicode unixepoch upper
+"""
+FUNCTIONS = frozenset(FUNCTION_NAMES.split())
 RESERVED_PREFIXES = ("sqlite_", "pragma_")  # names that SQLite answers without any table of that name
 
-# Names for the error text, where SQLite says no more than "not authorized".
-ACTIONS = {
-    getattr(sqlite3, f"SQLITE_{name}"): name.replace("_", " ")
-    for name in (
-        "ALTER_TABLE ANALYZE ATTACH CREATE_INDEX CREATE_TABLE CREATE_TEMP_INDEX CREATE_TEMP_TABLE CREATE_TEMP_TRIGGER "
-        "CREATE_TEMP_VIEW CREATE_TRIGGER CREATE_VIEW CREATE_VTABLE DELETE DETACH DROP_INDEX DROP_TABLE "
-        "DROP_TEMP_INDEX DROP_TEMP_TABLE DROP_TEMP_TRIGGER DROP_TEMP_VIEW DROP_TRIGGER DROP_VIEW DROP_VTABLE "
-        "FUNCTION INSERT PRAGMA READ REINDEX SAVEPOINT TRANSACTION UPDATE"
-    ).split()
-}
+# For the error text: SQLite itself says no more than "not authorized" of an action other than READ and FUNCTION.
+ACTION_NAMES = """
+    ALTER_TABLE ANALYZE ATTACH CREATE_INDEX CREATE_TABLE CREATE_TEMP_INDEX CREATE_TEMP_TABLE CREATE_TEMP_TRIGGER
+    CREATE_TEMP_VIEW CREATE_TRIGGER CREATE_VIEW CREATE_VTABLE DELETE DETACH DROP_INDEX DROP_TABLE DROP_TEMP_INDEX
+    DROP_TEMP_TABLE DROP_TEMP_TRIGGER DROP_TEMP_VIEW DROP_TRIGGER DROP_VIEW DROP_VTABLE INSERT PRAGMA READ REINDEX
+    SAVEPOINT TRANSACTION UPDATE
+"""
+ACTIONS = {getattr(sqlite3, f"SQLITE_{name}"): name.replace("_", " ") for name in ACTION_NAMES.split()}
 
 
 class Gate:
@@ -45,7 +44,7 @@ class Gate:
         # A long compile asks here again and again, and no progress handler of SQLite before 3.41 sees it.
         if not self.out_of_time() and self.allows(action, first or "", second or "", database):
             return sqlite3.SQLITE_OK
-        self.denied = self.denied or f"{ACTIONS.get(action, action)} {first or second or ''}".strip()
+        self.denied = self.denied or f"{ACTIONS.get(action, action)} {first or ''}".strip()
         return sqlite3.SQLITE_DENY
 
     def allows(self, action: int, first: str, second: str, database: str | None) -> bool:

@@ -123,15 +123,16 @@ def call(con: Reservo) -> Iterator[sqlite3.Cursor]:
     Raises sqlite3.ProgrammingError for a closed connection or another thread's, KeyboardInterrupt for Ctrl-C.
     """
     cursor = con.cursor()  # first: it refuses another thread before the state of that thread's call is touched
+    factories = con.row_factory, con.text_factory
+    con.row_factory, con.text_factory = None, decode
     cursor.row_factory = None
-    text_factory, con.text_factory = con.text_factory, decode
     con.stopped_by, con.deadline = "", time.monotonic() + CALL_SECONDS
     try:
         for layer in con.layers:
             layer(con)
         yield cursor
     finally:
-        con.text_factory = text_factory
+        con.row_factory, con.text_factory = factories
         cursor.close()
         con.set_progress_handler(None, 0)
         con.set_authorizer(None)

@@ -46,22 +46,17 @@ def rows_fault(max_rows: object) -> str | None:
 
 def wording(raised: BaseException, con: Reservo) -> str:
     """Return the error text for what a statement raised: the engine's own, unless a limit of ours was the cause."""
-    if con.stopped_by == "time":
+    if con.stopped_by == "time" and not isinstance(raised, sqlite3.ProgrammingError):
         return f"tiempo agotado: más de {CALL_SECONDS} s"
     if isinstance(raised, MemoryError):
         return f"memoria agotada: más de {HEAP_BYTES >> 20} MiB"
     if isinstance(raised, UnicodeError):
         return "la consulta tiene caracteres que no existen en UTF-8"
-    denied = f" ({con.gate.denied})" if con.gate and str(raised) == "not authorized" else ""
-    return cut(f"{type(raised).__name__}: {raised}{denied}", MAX_ERROR_CHARS)
-
-
-def compile_only(body: str, cursor: sqlite3.Cursor) -> None:
-    """Let SQLite compile the statement without running it; raises what SQLite has against it.
-
-    EXPLAIN alone is no safeguard, some statements act while they compile: the gate is closed by now.
-    """
-    cursor.execute("EXPLAIN " + body)
+    text = f"{type(raised).__name__}: {raised}"
+    # A table-valued function is refused as a change of sqlite_master, a detail that would mislead.
+    if con.gate and str(raised) == "not authorized" and "sqlite_" not in con.gate.denied:
+        text += f" ({con.gate.denied})"
+    return cut(text, MAX_ERROR_CHARS)
 
 
 def validate(sql: str, con: sqlite3.Connection) -> tuple[bool, str | None]:

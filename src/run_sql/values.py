@@ -15,7 +15,7 @@ MAX_RESULT_CHARS = 100_000  # about 25,000 tokens of a model's context; a row is
 MAX_ERROR_CHARS = 500  # the engine echoes names out of the query
 CUT = "…"
 
-JsonValue: TypeAlias = None | int | float | str
+JsonValue: TypeAlias = int | float | str | None
 
 
 def cut(text: str, limit: int) -> str:

@@ -1,7 +1,8 @@
 """Run one case's calls on one guarded connection and print what came back, as JSON; killed from outside if it hangs.
 
-Used by the tests of the case tables (`harness.run_case`), in a process of its own: `python -m tests.run_sql.worker`
-with `{"path", "calls", "max_rows"?}` on standard input.
+A process of its own for each case, `python -m tests.run_sql.worker`, with `{"path", "calls"}` on standard input and
+perhaps `max_rows`. A test that takes guards away names the layers that stay in `layers`, or sets `mode` to `rw`, or
+`text` to false.
 """
 
 import json
@@ -11,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from src.run_sql import open_reservo, run_sql
+from src.run_sql import guard, tool
 
 
 def expand(call: Any) -> Any:
@@ -38,20 +39,28 @@ def peak_kib() -> int:
     raise RuntimeError("no VmHWM in /proc/self/status")
 
 
+def opened(case: dict[str, Any]) -> guard.Reservo:
+    """Open the case's file with the guards that the case asks for; all of them if it says nothing."""
+    if not case.get("text", True):
+        tool.text_fault = lambda sql: None
+    wanted = case.get("layers")
+    layers = tuple(layer for layer in guard.LAYERS if wanted is None or layer.__name__ in wanted)
+    return guard.connect(case["path"], case.get("mode", "ro"), layers)
+
+
 def main() -> None:
     """Open, call, measure, print."""
     case = json.load(sys.stdin)
-    folder = Path(case["path"]).parent
-    os.chdir(folder)  # a relative file name in a statement would land here, where the test looks
+    os.chdir(Path(case["path"]).parent)  # a relative file name in a statement would land here, where the test looks
     queries = [expand(call) for call in case["calls"]]
     limits = {"max_rows": case["max_rows"]} if "max_rows" in case else {}
-    con = open_reservo(case["path"])
-    Path("/proc/self/clear_refs").write_text("5")  # the peak starts again here, after the imports and the query's text
+    con = opened(case)
+    Path("/proc/self/clear_refs").write_text("5")  # the peak starts again here, after imports and the query's own text
     before = peak_kib()
     answers, seconds = [], []
     for query in queries:
         start = time.process_time()
-        answers.append(run_sql(query, con, **limits))
+        answers.append(tool.run_sql(query, con, **limits))
         seconds.append(time.process_time() - start)
     peak = peak_kib() - before
     con.close()
