@@ -48,13 +48,18 @@ class Reservo(sqlite3.Connection):
     layers: tuple["Layer", ...] = ()
     deadline: float = float("inf")  # of time.monotonic(), in seconds
     gate: Gate | None = None  # of the last call
-    stopped_by: str = ""  # why the call under way was stopped: "", "time" or "interrupt"
+    stopped_by: str = ""  # why the call under way was stopped: "", "time" or "request"
 
     def out_of_time(self) -> bool:
         """Say whether the call under way must end, and remember it for the error text."""
         if time.monotonic() > self.deadline:
             self.stopped_by = self.stopped_by or "time"
         return bool(self.stopped_by)
+
+    def interrupt(self) -> None:
+        """Stop the call under way, from another thread."""
+        self.stopped_by = self.stopped_by or "request"
+        super().interrupt()
 
 
 Layer = Callable[[Reservo], None]
@@ -88,15 +93,7 @@ def bound_sizes(con: Reservo) -> None:
 
 def watch_clock(con: Reservo) -> None:
     """Stop a statement that runs past the deadline of its call."""
-
-    def step() -> int:
-        try:
-            return int(con.out_of_time())
-        except KeyboardInterrupt:  # raised in here it would be lost; `call` raises it again
-            con.stopped_by = "interrupt"
-            return 1
-
-    con.set_progress_handler(step, STEP_OPCODES)
+    con.set_progress_handler(con.out_of_time, STEP_OPCODES)
 
 
 def close_gate(con: Reservo) -> None:
@@ -131,6 +128,11 @@ def call(con: Reservo) -> Iterator[sqlite3.Cursor]:
         for layer in con.layers:
             layer(con)
         yield cursor
+    except sqlite3.OperationalError as stopped:
+        # Ctrl-C is raised in whatever Python code runs next, here the progress handler; what that raises is lost.
+        if str(stopped) == "interrupted" and not con.stopped_by:
+            raise KeyboardInterrupt from None
+        raise
     finally:
         con.row_factory, con.text_factory = factories
         cursor.close()
@@ -138,8 +140,6 @@ def call(con: Reservo) -> Iterator[sqlite3.Cursor]:
         con.set_authorizer(None)
         if con.in_transaction:
             con.rollback()
-        if con.stopped_by == "interrupt":
-            raise KeyboardInterrupt
 
 
 def connect(path: str | Path, mode: str = "ro", layers: tuple[Layer, ...] = LAYERS) -> Reservo:

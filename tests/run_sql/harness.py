@@ -69,14 +69,14 @@ def snapshot(folder: Path) -> dict[str, str]:
     return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(folder.iterdir())}
 
 
-def run_case(path: Path, case: dict[str, Any]) -> dict[str, Any]:
+def run_case(path: Path, case: dict[str, Any], seconds: float = KILL_SECONDS) -> dict[str, Any]:
     """Run a case's calls in a process of its own and return the worker's report; TimeoutExpired after the kill."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.run_sql.worker"],
         input=json.dumps({"path": str(path), **case}),
         capture_output=True,
         text=True,
-        timeout=KILL_SECONDS,
+        timeout=seconds,
         cwd=ROOT,
         check=False,
     )
