@@ -13,6 +13,7 @@ import sqlite3
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 from src.errors import CheckFailed, CommandError, Precondition
 from src.run_sql import lesson, shapes
@@ -93,17 +94,25 @@ def command_describe(args: argparse.Namespace) -> int:
     return 0
 
 
-def parser() -> argparse.ArgumentParser:
+class Parser(argparse.ArgumentParser):
+    """An argument parser that reports wrong use in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the fault and where to read on; exits with status 2."""
+        self.exit(2, f"{self.prog}: {shown(message)}; see {self.prog} --help\n")
+
+
+def parser() -> Parser:
     """Return the parser of all commands."""
-    top = argparse.ArgumentParser(
+    top = Parser(
         prog="python -m src.run_sql",
         description="The run_sql lesson: a tool whose argument is SQL, described to a model and guarded by code.",
         epilog="Start with: python -m src.run_sql create && python -m src.run_sql demo",
     )
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    def add(name: str, summary: str, example: str) -> argparse.ArgumentParser:
-        command = commands.add_parser(name, help=summary, description=summary, epilog=f"Example: {example}")
+    def add(name: str, summary: str, example: str) -> Parser:
+        command: Parser = commands.add_parser(name, help=summary, description=summary, epilog=f"Example: {example}")
         if name not in ("create", "describe"):
             command.add_argument("--db", type=Path, default=DEFAULT_PATH, help="the database (default: %(default)s)")
         return command
@@ -138,7 +147,7 @@ def main(argv: list[str] | None = None) -> int:
         status: int = args.run(args)
         sys.stdout.flush()
     except CommandError as error:
-        print(f"error: {shown(str(error))}", file=sys.stderr)
+        print(f"python -m src.run_sql {args.command}: {shown(str(error))}", file=sys.stderr)
         return error.status
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
