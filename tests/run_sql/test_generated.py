@@ -41,43 +41,10 @@ LITERALS = [
     '"q"',
 ]
 BINARY = ["+", "-", "*", "/", "%", "||", "=", "<", "AND", "OR", "IS", "LIKE", "GLOB", "<<", "&"]
-ONE = [
-    "abs",
-    "avg",
-    "ceil",
-    "count",
-    "date",
-    "floor",
-    "hex",
-    "length",
-    "lower",
-    "max",
-    "min",
-    "round",
-    "sign",
-    "sqrt",
-    "sum",
-    "total",
-    "trim",
-    "typeof",
-    "unicode",
-    "upper",
-]
-TWO = [
-    "coalesce",
-    "group_concat",
-    "ifnull",
-    "instr",
-    "max",
-    "min",
-    "mod",
-    "nullif",
-    "pow",
-    "round",
-    "strftime",
-    "substr",
-    "trim",
-]
+ONE_NAMES = "abs avg ceil count date floor hex length lower max min round sign sqrt sum total trim typeof unicode upper"
+ONE = ONE_NAMES.split()
+TWO_NAMES = "coalesce group_concat ifnull instr max min mod nullif pow round strftime substr trim"
+TWO = TWO_NAMES.split()
 OVER = ["row_number()", "rank()", "sum({})", "count(*)", "lag({})", "first_value({})", "group_concat({})"]
 UNLISTED = ["printf", "zeroblob", "random", "load_extension", "json", "sqlite_version", "fts3_tokenizer", "changes"]
 
@@ -124,66 +91,13 @@ queries = st.tuples(front, selected, sources, middle, behind).map(
     lambda made: f"{made[0]}SELECT {made[1]} FROM {made[2]}{made[3]}{made[4]}"
 )
 
-WORDS = [
-    "SELECT",
-    "FROM",
-    "WHERE",
-    "WITH",
-    "RECURSIVE",
-    "AS",
-    "DELETE",
-    "INSERT",
-    "UPDATE",
-    "SET",
-    "INTO",
-    "VALUES",
-    "DROP",
-    "TABLE",
-    "PRAGMA",
-    "ATTACH",
-    "VACUUM",
-    "\nORDER",
-    "BY",
-    "GROUP",
-    "LIMIT",
-    "UNION",
-    "ALL",
-    "EXCEPT",
-    "CASE",
-    "WHEN",
-    "END",
-    "EXPLAIN",
-    "RETURNING",
-    "COMMIT",
-    "query_only",
-    "=",
-    "OFF",
-    ";",
-    "--",
-    "/*",
-    "*/",
-    "'",
-    "`",
-    "[",
-    "]",
-    "(",
-    ")",
-    ",\n.",
-    "*",
-    "1",
-    "0",
-    "x",
-    "rooms",
-    "secrets",
-    "name",
-    "id",
-    "main",
-    "temp",
-    "\x00",
-    "é",
-    "\ufeff",
-    '"',
-]
+KEYWORDS = """
+    SELECT FROM WHERE WITH RECURSIVE AS DELETE INSERT UPDATE SET INTO VALUES DROP TABLE PRAGMA ATTACH VACUUM ORDER
+    BY GROUP LIMIT UNION ALL EXCEPT CASE WHEN END EXPLAIN RETURNING COMMIT query_only OFF 1 0 x rooms secrets name
+    id main temp
+"""
+MARKS = ['=', ';', '--', '/*', '*/', "'", '`', '[', ']', '(', ')', ',\n.', '*', '\x00', 'é', '\ufeff', '"']
+WORDS = [*KEYWORDS.split(), *MARKS]
 soups = st.lists(st.sampled_from(WORDS), min_size=1, max_size=25).map(" ".join)
 SHORT = [call for case in CASES for call in case["calls"] if isinstance(call, str) and len(call) < 400]
 hostile = st.sampled_from(SHORT)
