@@ -2,8 +2,8 @@
 """Fetch pinned model files: `python scripts/fetch_model.py --model embedded`; see docs/MODEL_ACQUISITION.md.
 
 Size and SHA-256 are checked before a file gets its final name. A file that is right costs no network; one
-that is wrong is named and left alone, never replaced by another variant. An interrupted download goes on where
-it stopped. It loads no model and leaves no link into a cache.
+that is wrong is named and left alone, never replaced by another variant. An interrupted download goes on
+where it stopped. It loads no model and leaves no link into a cache.
 
 Exit status: 0 every file is right, 1 a file is not the pinned one, 2 arguments, folder or disk, 3 the source
 cannot be reached or gave up, 130 Ctrl-C, 143 SIGTERM.
@@ -48,7 +48,11 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     )
     default = os.environ.get("R3_MODEL") or "r3"
     parser.add_argument(
-        "--model", nargs="+", metavar="NAME", default=[default], help=f"default: {default} (R3_MODEL)"
+        "--model",
+        nargs="+",
+        action="extend",
+        metavar="NAME",
+        help=f"default: {default} (from R3_MODEL, else r3)",
     )
     parser.add_argument(
         "--dest", type=Path, default=default_folder(), help="folder of the model files; default: models/"
@@ -60,6 +64,7 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     options = parser.parse_args(argv)
     if options.tries < 1:
         parser.error("--tries must be at least 1")
+    options.model = options.model or [default]
     return options
 
 
@@ -110,6 +115,8 @@ def receive(model: Model, pinned: ModelFile, part: Path, options: argparse.Names
     """Bring `part` to its full size from where the lock file says the model comes from."""
     try:  # imported here: with every file in place neither package is touched
         if model.source == "huggingface":
+            # Read at import: without it 2.4.0 also asks the hub which tool the environment looks like.
+            os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
             from src import fetch_hub
 
             fetch_hub.download(model, pinned, part, options.tries)

