@@ -20,7 +20,7 @@ from requests.adapters import HTTPAdapter
 
 from src import settings
 from src.errors import ServerUnavailable
-from src.reply import BadReply, excerpt, read_reply
+from src.reply import BadReply, TransportFailure, excerpt, read_reply
 from src.settings import Settings
 
 CONNECT_S = 5.0  # a local server accepts at once; a missing one should not cost a whole timeout
@@ -28,10 +28,6 @@ REPLY_BYTES = 8 << 20  # 8 MiB: far above 100 tokens, so that odd but whole answ
 NOBODY_S = 15.0  # how long nobody may listen: a container that was just started needs a moment
 UNKNOWN_S = 5.0  # how long the name may be unknown
 POLL_S = 0.5
-
-
-class TransportFailure(Exception):
-    """No complete reply arrived: refused, reset, timed out, cut short."""
 
 
 class Client:

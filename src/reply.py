@@ -24,6 +24,10 @@ TIMINGS = (
 EXCERPT = 200  # characters of somebody else's text in one of our messages
 
 
+class TransportFailure(Exception):
+    """No complete reply arrived: refused, reset, timed out, cut short."""
+
+
 class BadReply(Exception):
     """The server answered, but not with what its interface promises."""
 

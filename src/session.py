@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from src import agent, catalog, client, provenance, store
-from src.client import TransportFailure
 from src.errors import CheckFailed, Precondition, ServerUnavailable
 from src.outputs import Outputs
-from src.reply import BadReply
+from src.reply import BadReply, TransportFailure
 from src.tools import digest
 
 GIVE_UP_AFTER = 3  # transport failures in a row (SPEC section 9)
