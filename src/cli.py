@@ -1,0 +1,216 @@
+"""The command line: `python -m src.cli COMMAND`; each command reads and writes files in `outputs/`.
+
+Parsing, dispatch, and the one place where a failure becomes a line on stderr and an exit status (SPEC section 4).
+Imports are made by the command that needs them, so that `--help`, `negatives` and `exercise` start at once.
+"""
+
+import argparse
+import contextlib
+import errno
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+from src import catalog
+from src.errors import CommandError, Precondition
+from src.outputs import Outputs
+
+# Calls that the gate must refuse. The exercise: in a copy of the project, put `modifier_stock` in the place of
+# `delete`, predict what `negatives` will say, and find the check in `toolcall()` that says it.
+cases: list[Any] = [
+    {"outil": "delete", "arguments": {"ref": "REF-000"}},
+    {"outil": "consulter_stock", "arguments": {"ref": "REF-12"}},
+    {"outil": "consulter_stock", "arguments": {"ref": "REF-000; DROP TABLE products"}},
+    {"outil": "consulter_stock", "arguments": {"ref": "REF-000", "stock": 5}},
+    {"outil": "consulter_stock", "arguments": {"ref": "REF-000"}, "admin": True},
+]
+
+INTERRUPTED = 1  # SPEC section 4 has no status of its own for Ctrl-C and SIGTERM
+EPILOG = """the tutorial's order: prepare, agent, negatives, evaluate, exercise
+without Docker and GPU: python -m src.cli --embedded reproduce
+exit status: 0 done, 1 a check failed or the command was interrupted, 2 something is missing or the arguments are
+wrong, 3 the model server cannot be reached or gave up"""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that reports wrong use in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the fault and where to look, without the usage block; exits with status 2."""
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def parser() -> Parser:
+    """Build the command line; options that every command takes may stand before or after its name."""
+    common = Parser(add_help=False, argument_default=argparse.SUPPRESS)
+    common.add_argument("--embedded", action="store_true", help="use the model server of the xllamacpp wheel (CPU)")
+    common.add_argument("--outputs", type=Path, metavar="DIR", help="folder of the results (default: outputs/)")
+    common.add_argument("--debug", action="store_true", help="show a traceback where a command fails")
+    made = Parser(
+        prog="python -m src.cli",
+        description="A stock assistant: the model proposes, the code decides.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        parents=[common],
+    )
+    commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def command(name: str, handler: Any, summary: str, options: Sequence[str] = ()) -> Parser:
+        added: Parser = commands.add_parser(name, help=summary, description=summary, parents=[common])
+        added.set_defaults(handler=handler)
+        if "data" in options:
+            help_text = "products and questions (default: data/products.json)"
+            added.add_argument("--data", type=Path, metavar="FILE", default=catalog.DATA, help=help_text)
+        if "lang" in options:
+            help_text = "language of the questions: %(choices)s (default: %(default)s)"
+            added.add_argument("--lang", choices=catalog.LANGUAGES, default="en", metavar="LANG", help=help_text)
+        return added
+
+    command("prepare", run_prepare, "Build the database from data/products.json and record its digest.", ["data"])
+    agent = command("agent", run_agent, "Ask the model the 30 questions through the gate.", ["data", "lang"])
+    agent.add_argument("--resume", action="store_true", help="finish an interrupted run")
+    command("negatives", run_negatives, "Attempt what is forbidden and check that it is refused; needs no model.")
+    command("evaluate", run_evaluate, "Measure the last run of the agent beside the published figures.", ["data"])
+    command(
+        "exercise", run_exercise, "Predict, then observe: zero stock, unknown product, forbidden tool; needs no model."
+    )
+    ask = command("ask", run_ask, "Ask one question of your own and see its four stages.", ["lang"])
+    ask.add_argument("question", help='for example "What is the stock level for REF-000?"')
+    again = command("reproduce", run_reproduce, "Go the whole route in a new folder of its own.", ["data", "lang"])
+    again.add_argument("--runs", type=int, default=1, metavar="N", help="repeat it and compare the runs (default: 1)")
+    return made
+
+
+def outputs_of(args: argparse.Namespace) -> Outputs:
+    """The folder of results that the command line names."""
+    return Outputs.named(getattr(args, "outputs", None))
+
+
+@contextlib.contextmanager
+def model_server(args: argparse.Namespace, outputs: Outputs) -> Iterator[None]:
+    """The server of the environment, or the embedded one with `--embedded` or R3_EMBEDDED=1."""
+    if not (getattr(args, "embedded", False) or os.environ.get("R3_EMBEDDED") == "1"):
+        yield
+        return
+    from src import embedded, show
+
+    with embedded.running(outputs.folder / "embedded-server.log", show.say):
+        yield
+
+
+def run_prepare(args: argparse.Namespace) -> None:
+    """`prepare`: build the database."""
+    from src import prepare
+
+    path = prepare.prepare(outputs_of(args), args.data)
+    print(f"database built: {outputs_of(args).database}\n{path}")
+
+
+def run_agent(args: argparse.Namespace) -> None:
+    """`agent`: the questions of the data file, in order."""
+    outputs = outputs_of(args)
+    outputs.open_database().close()  # before a model is loaded for nothing
+    with model_server(args, outputs):
+        from src import session, show
+        from src.reply import excerpt
+
+        run = session.begin(outputs, args.data, args.lang, show.say)
+        if args.resume:
+            session.resume(run)
+            show.say(f"resuming: {run.kept} results kept, {len(run.missing)} questions to ask")
+        else:
+            session.set_aside(run, show.say)
+        path = show.with_progress(len(run.questions), run.kept, lambda progress: session.work(run, progress))
+    errors = [result for result in run.results if result["error"] is not None]
+    print(f"{len(run.results)} questions, {len(errors)} errors; database unchanged")
+    if errors:
+        print(f"  first error, question {errors[0]['id']}: {excerpt(errors[0]['error'])}")
+    print(path)
+
+
+def run_negatives(args: argparse.Namespace) -> None:
+    """`negatives`: what must be refused."""
+    from src import negatives, show
+
+    path, result = negatives.negatives(outputs_of(args), cases)
+    print(f"{show.checks(result)}\n{path}")
+
+
+def run_evaluate(args: argparse.Namespace) -> None:
+    """`evaluate`: the measures of the last run."""
+    from src import evaluate, show
+
+    path, result = evaluate.evaluate_run(outputs_of(args), args.data)
+    print(f"{show.measures([('this run', result['measures'])])}\n{path}")
+
+
+def run_exercise(args: argparse.Namespace) -> None:
+    """`exercise`: the tutorial's three questions."""
+    from src import negatives, show
+
+    path, result = negatives.exercise(outputs_of(args), cases)
+    print(f"{show.steps(result)}\n{path}")
+
+
+def run_ask(args: argparse.Namespace) -> None:
+    """`ask`: one question, its stages, and the status of what became of it."""
+    outputs = outputs_of(args)
+    outputs.open_database().close()
+    with model_server(args, outputs):
+        from src import ask
+
+        ask.ask(outputs, args.question, args.lang)
+
+
+def run_reproduce(args: argparse.Namespace) -> None:
+    """`reproduce`: the whole route, once or several times."""
+    if args.runs < 1:
+        raise Precondition(f"--runs {args.runs}: give a number from 1")
+    outputs = outputs_of(args)
+    with model_server(args, outputs):
+        from src import reproduce
+
+        print(reproduce.reproduce(outputs.folder, args.data, args.lang, cases, args.runs))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that knows no accents still gets the line
+    args = parser().parse_args(argv)
+    debug = getattr(args, "debug", False)
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        args.handler(args)
+        sys.stdout.flush()
+        return 0
+    except CommandError as exc:
+        status, line = exc.status, str(exc)
+        failure: BaseException = exc
+    except KeyboardInterrupt as exc:
+        status, line, failure = INTERRUPTED, f"interrupted{exc.args[0] if exc.args else ''}", exc
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader, `head` for one, has seen enough
+        return 0
+    except OSError as exc:
+        status, failure = Precondition.status, exc
+        advice = "free some space and run it again" if exc.errno == errno.ENOSPC else "see the path and its permissions"
+        line = f"{exc.strerror or exc}: {exc.filename or 'a file in use'}; {advice}"
+    if debug:
+        raise failure
+    print(f"python -m src.cli {args.command}: {line}", file=sys.stderr)
+    return status
+
+
+def _terminate(_number: int, _frame: FrameType | None) -> NoReturn:
+    """End on SIGTERM as on Ctrl-C: results are kept, the embedded server stops."""
+    raise KeyboardInterrupt(" by SIGTERM")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

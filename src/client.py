@@ -1,0 +1,210 @@
+"""HTTP to the model server: one kept-alive connection, a deadline on each exchange, a bound on each reply.
+
+Calls go straight to `LLM_BASE_URL`: proxy variables, redirects and `.netrc` do not apply to a local server.
+No retries: a failure is reported once, as `TransportFailure` (no usable answer arrived) or `BadReply` (it did arrive).
+"""
+
+import functools
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import requests
+import urllib3
+from requests import codes
+from requests.adapters import HTTPAdapter
+
+from src import settings
+from src.errors import ServerUnavailable
+from src.reply import BadReply, TransportFailure, excerpt, read_reply
+from src.settings import Settings
+
+CONNECT_S = 5.0  # a local server accepts at once; a missing one should not cost a whole timeout
+REPLY_BYTES = 8 << 20  # 8 MiB: far above 100 tokens, so that odd but whole answers are stored rather than lost
+NOBODY_S = 15.0  # how long nobody may listen: a container that was just started needs a moment
+UNKNOWN_S = 5.0  # how long the name may be unknown
+POLL_S = 0.5
+
+
+class Client:
+    """One server and one connection to it; use one client per thread."""
+
+    def __init__(self, config: Settings) -> None:
+        self.config = config
+        self._sockets: list[Any] = []
+        self._session = requests.Session()
+        self._session.trust_env = False
+        self._session.headers["Accept-Encoding"] = "identity"  # a compressed reply could outgrow the bound
+        if config.api_key:
+            self._session.headers["Authorization"] = f"Bearer {config.api_key}"
+        adapter = _adapter(self._sockets)
+        self._session.mount("http://", adapter)
+        self._session.mount("https://", adapter)
+
+    def chat(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Send one chat completion request and return what `read_reply` returns."""
+        status, content = self._exchange("POST", "/v1/chat/completions", self.config.timeout_s, body)
+        if status != codes.ok:
+            raise BadReply(f"HTTP {status}: {_server_message(content)}")
+        return read_reply(content)
+
+    def get(self, path: str) -> tuple[int, Any]:
+        """Return the status and the JSON value at `path`, or `None` in place of a body that is not JSON."""
+        status, content = self._exchange("GET", path, CONNECT_S)
+        try:
+            return status, json.loads(content)
+        except (ValueError, RecursionError):
+            return status, None
+
+    def _exchange(self, method: str, path: str, seconds: float, body: Any = None) -> tuple[int, bytes]:
+        try:
+            with (
+                self._deadline(seconds),
+                self._session.request(
+                    method,
+                    self.config.base_url + path,
+                    json=body,
+                    timeout=(min(CONNECT_S, seconds), seconds),
+                    allow_redirects=False,
+                    stream=True,
+                ) as response,
+            ):
+                content = response.raw.read(REPLY_BYTES + 1, decode_content=False)
+                if len(content) > REPLY_BYTES:
+                    raise BadReply(f"the reply is larger than {REPLY_BYTES} bytes")
+                return response.status_code, content
+        except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, UnicodeError) as exc:
+            raise TransportFailure(_reason(exc, seconds)) from exc
+
+    @contextmanager
+    def _deadline(self, seconds: float) -> Iterator[None]:
+        """Shut the connection when `seconds` are over: a socket timeout alone lets a slow drip go on for ever."""
+        timer = threading.Timer(seconds, self._cut)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def _cut(self) -> None:
+        for sock in self._sockets:
+            with suppress(OSError):  # it may have ended by itself
+                socket.socket.shutdown(sock, socket.SHUT_RDWR)  # below TLS as well
+
+
+def _adapter(live: list[Any]) -> HTTPAdapter:
+    """An adapter whose connections leave their socket in `live`, for the deadline to shut."""
+
+    class Plain(urllib3.connection.HTTPConnection):
+        def connect(self) -> None:
+            super().connect()
+            live[:] = [self.sock]
+
+    class Secure(urllib3.connection.HTTPSConnection):
+        def connect(self) -> None:
+            super().connect()
+            live[:] = [self.sock]
+
+    plain = type("PlainPool", (urllib3.HTTPConnectionPool,), {"ConnectionCls": Plain})
+    secure = type("SecurePool", (urllib3.HTTPSConnectionPool,), {"ConnectionCls": Secure})
+    adapter = HTTPAdapter(pool_connections=1, pool_maxsize=1, max_retries=0)
+    adapter.poolmanager.pool_classes_by_scheme = {"http": plain, "https": secure}
+    return adapter
+
+
+def _reason(exc: BaseException, seconds: float) -> str:
+    """Name a transport failure in a few words; the library's own text carries object addresses and whole URLs."""
+    chain = [exc]
+    while (inner := chain[-1].__cause__ or chain[-1].__context__ or _wrapped(chain[-1])) and inner not in chain:
+        chain.append(inner)
+    for kind, words in (
+        (urllib3.exceptions.NameResolutionError, "the host name is unknown"),
+        (ConnectionRefusedError, "connection refused"),
+        (urllib3.exceptions.ConnectTimeoutError, f"no connection within {min(CONNECT_S, seconds):g} s"),
+        (TimeoutError, f"no complete reply within {seconds:g} s"),
+        (urllib3.exceptions.ReadTimeoutError, f"no complete reply within {seconds:g} s"),
+        (ConnectionResetError, "connection reset"),
+        (urllib3.exceptions.IncompleteRead, "the reply was cut short"),
+    ):
+        if any(isinstance(link, kind) for link in chain):
+            return words
+    return excerpt(f"{type(chain[-1]).__name__}: {chain[-1]}")
+
+
+def _wrapped(exc: BaseException) -> BaseException | None:
+    """The exception that requests and urllib3 hand over as an argument or a `reason` rather than as a cause."""
+    candidates = [getattr(exc, "reason", None), *exc.args]
+    return next((found for found in candidates if isinstance(found, BaseException)), None)
+
+
+def _server_message(content: bytes) -> str:
+    """The server's own words from an error body: llama.cpp sends JSON, a proxy in front of it HTML."""
+    text = content[: 1 << 16].decode("utf-8", "replace")
+    try:
+        message = json.loads(text)["error"]["message"]
+    except (ValueError, RecursionError, TypeError, KeyError, IndexError):
+        message = text
+    return excerpt(str(message)) or "empty body"
+
+
+@functools.cache
+def _local() -> threading.local:
+    return threading.local()
+
+
+def current() -> Client:
+    """This thread's client for the server that the environment names."""
+    config, local = settings.from_environment(), _local()
+    if getattr(local, "client", None) is None or local.client.config != config:
+        local.client = Client(config)
+    client: Client = local.client
+    return client
+
+
+def wait_ready(client: Client, say: Callable[[str], object]) -> None:
+    """Return when the server can answer; `say` is told when its state changes.
+
+    Raises `ServerUnavailable` naming the address, the last state and the remedy: nobody listens, the model is still
+    loading after `LLM_WAIT_S`, or something else than a model server answers.
+    """
+    started, told = time.monotonic(), ""
+    while True:
+        state, patience_s = _state(client)
+        if not state:
+            return
+        waited = time.monotonic() - started
+        if waited >= min(patience_s, client.config.wait_s):
+            raise ServerUnavailable(
+                f"model server {client.config.base_url}: {state} (waited {waited:.0f} s); start it with "
+                "'docker compose up -d server' and see 'docker compose logs server', or use --embedded"
+            )
+        if state != told:
+            say(f"waiting for the model server at {client.config.base_url}: {state}")
+            told = state
+        time.sleep(POLL_S)
+
+
+def _state(client: Client) -> tuple[str, float]:
+    """What keeps the server from answering, and how many seconds that may last; an empty text when it is ready."""
+    try:
+        status, body = client.get("/health")
+        if status == codes.ok and isinstance(body, dict) and body.get("status") == "ok":
+            return "", 0
+        if status >= codes.internal_server_error:
+            return f"not ready, HTTP {status}" + (": loading the model" if status == 503 else ""), client.config.wait_s
+        # Servers other than llama.cpp have no /health, or an empty one; all list their models.
+        status, body = client.get("/v1/models")
+    except TransportFailure as exc:
+        return str(exc), UNKNOWN_S if "unknown" in str(exc) else NOBODY_S
+    except BadReply as exc:
+        return str(exc), 0
+    if status == codes.ok and isinstance(body, dict) and isinstance(body.get("data"), list):
+        return "", 0
+    if status in (codes.unauthorized, codes.forbidden):
+        return f"HTTP {status}; check LLM_API_KEY", 0
+    return f"something answers there (HTTP {status}), but not as a model server", 0

@@ -1,0 +1,93 @@
+"""`evaluate`: what the tutorial publishes about a run, measured on ours.
+
+A right observation does not make a right sentence: the two are measured apart. The published marker is weak on
+purpose (the stock number anywhere in the answer); it says nothing about the rest of the sentence.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from src import catalog, provenance, store
+from src.errors import Precondition
+from src.outputs import Outputs
+
+NOT_FOUND = {"found": False}
+NOT_FOUND_MARKER = "introuvable"
+RUN_AGENT = "run the questions first with: python -m src.cli agent"
+
+# The tutorial's figures, two reproductions; somebody else's machine and model, shown beside ours and never mixed.
+PUBLISHED: dict[str, Any] = {
+    "source": "the R3 tutorial, two reproductions",
+    "model": "Qwen2.5-7B-Instruct Q4_K_M",
+    "machine": "RTX 3090",
+    "runs": [
+        {
+            "queries": 30,
+            "observation_correct": 1.0,
+            "answer_marker_present": 0.9667,
+            "errors": 0,
+            "mean_ms": 247.34,
+        },
+        {
+            "queries": 30,
+            "observation_correct": 1.0,
+            "answer_marker_present": 0.9667,
+            "errors": 0,
+            "mean_ms": 247.41,
+        },
+    ],
+}
+
+
+def reference(ref: str, products: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """Return the record that a right read of `ref` gives: the product, or `{"found": False}` for REF-999."""
+    return next((product for product in products if product["ref"] == ref), NOT_FOUND)
+
+
+def observed(result: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what the tool read for this question, or `None` when no call was executed."""
+    return result["trace"][0]["observation"] if result["trace"] else None
+
+
+def marker(record: dict[str, Any]) -> str:
+    """Return the text that the published measure looks for: the stock number, or `introuvable`."""
+    return str(record["stock"]) if "stock" in record else NOT_FOUND_MARKER
+
+
+def evaluate(results: Sequence[dict[str, Any]], products: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the published measures of a run: shares between 0 and 1, `errors` as a count, `mean_ms` per question.
+
+    Raises `Precondition` when there is nothing to measure.
+    """
+    if not results:
+        raise Precondition(f"no result to evaluate; {RUN_AGENT}")
+    records = [reference(result["ref"], products) for result in results]
+    pairs = list(zip(results, records, strict=True))
+    return {
+        "queries": len(results),
+        "observation_correct": _share(observed(result) == record for result, record in pairs),
+        "answer_marker_present": _share(
+            result["answer"] is not None and marker(record) in result["answer"]["raw"] for result, record in pairs
+        ),
+        "errors": sum(result["error"] is not None for result in results),
+        "mean_ms": round(1000 * fmean(result["seconds"] for result in results), 2),
+    }
+
+
+def _share(checks: Iterable[bool]) -> float:
+    return round(fmean(checks), 4)  # four digits, as published
+
+
+def evaluate_run(outputs: Outputs, data: Path) -> tuple[Path, dict[str, Any]]:
+    """Measure `agent.json` and write `evaluation.json`; returns its path and content."""
+    run = store.read_json(outputs.json("agent"), RUN_AGENT)
+    products = catalog.load(data)["products"]
+    result = {
+        "provenance": {**provenance.program(), "run": run["provenance"]},
+        "complete": run["complete"],
+        "measures": evaluate(run["results"], products),
+        "published": PUBLISHED,
+    }
+    return store.write_json(outputs.json("evaluation"), result), result

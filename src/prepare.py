@@ -1,0 +1,33 @@
+"""`prepare`: build the database that the agent will only ever read, and record its digest."""
+
+from pathlib import Path
+
+from src import catalog, provenance, store
+from src.errors import Precondition
+from src.outputs import Outputs
+from src.tools import create, digest
+
+
+def prepare(outputs: Outputs, data: Path) -> Path:
+    """Build `stock.db` from the data file and write `prepare.json`; returns the path of the latter.
+
+    Raises `Precondition` when a database exists: a new experiment starts from a fresh copy of the project.
+    """
+    products = catalog.load(data)["products"]
+    outputs.folder.mkdir(parents=True, exist_ok=True)
+    try:
+        create(outputs.database, products)
+    except FileExistsError:
+        raise Precondition(
+            f"{outputs.database} exists and is never overwritten; start from a fresh copy of the project, "
+            "or name another folder with --outputs"
+        ) from None
+    return store.write_json(
+        outputs.json("prepare"),
+        {
+            "provenance": provenance.program(),
+            "data": catalog.origin(data),
+            "products": len(products),
+            "digest": digest(outputs.database),
+        },
+    )

@@ -1,0 +1,98 @@
+"""`reproduce`: the whole route in one go, in a new folder per run, then the measures and three questions in full.
+
+Two runs on one machine must propose and answer the same, word for word; where they do not, the difference is shown.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from src import evaluate, negatives, prepare, session, show, store
+from src.errors import CheckFailed
+from src.outputs import Outputs
+
+SHOWN_QUESTIONS = ("REF-000", "REF-999")  # out of stock, unknown; the third is the first with a stock above 0
+
+
+def new_folder(parent: Path) -> Path:
+    """Make and return the next free `run-001`, `run-002`, ... below `parent`."""
+    number = 1
+    while True:
+        folder = parent / f"run-{number:03d}"
+        try:
+            folder.mkdir(parents=True)
+            return folder
+        except FileExistsError:
+            number += 1
+
+
+def run_once(outputs: Outputs, data: Path, language: str, cases: Sequence[Any]) -> dict[str, Any]:
+    """Go the whole route once into `outputs`; returns the contents of the result files by command name."""
+    show.say(f"\n== prepare, agent, negatives, evaluate, exercise into {outputs.folder}")
+    prepare.prepare(outputs, data)
+    run = session.begin(outputs, data, language, show.say)
+    show.with_progress(len(run.questions), 0, lambda progress: session.work(run, progress))
+    negatives.negatives(outputs, cases)
+    evaluate.evaluate_run(outputs, data)
+    negatives.exercise(outputs, cases)
+    names = ("prepare", "agent", "negatives", "evaluation", "exercise")
+    return {name: store.read_json(outputs.json(name), "run reproduce again") for name in names}
+
+
+def reproduce(parent: Path, data: Path, language: str, cases: Sequence[Any], runs: int) -> Path:
+    """Make `runs` runs and print them side by side; returns the last folder.
+
+    Raises `CheckFailed` when the runs differ in a proposal, an observation or an answer.
+    """
+    made: list[tuple[Path, dict[str, Any]]] = []
+    for _ in range(runs):
+        folder = new_folder(parent)
+        made.append((folder, run_once(Outputs(folder), data, language, cases)))
+    folder, last = made[-1]
+    _print_stages(last["agent"]["results"])
+    _print_summary(made)
+    if differences := _differences([content["agent"]["results"] for _, content in made]):
+        store.write_json(folder / "differences.json", differences)
+        raise CheckFailed(f"the runs differ in {len(differences)} questions; see {folder / 'differences.json'}")
+    if runs > 1:
+        show.say(f"{runs} runs: the same proposals, observations and answers, word for word")
+    return folder
+
+
+def _print_stages(results: Sequence[dict[str, Any]]) -> None:
+    picked = [next((r for r in results if r["ref"] == ref), None) for ref in SHOWN_QUESTIONS]
+    picked.insert(1, next((r for r in results if (evaluate.observed(r) or {}).get("stock")), None))
+    show.say("\n== three questions, stage by stage")
+    for result in picked:
+        if result is not None:
+            show.say(f"question {result['id']}\n{show.stages(result)}")
+    show.say("\nThe observation is what the database holds. The answer is what the model made of it: compare the two.")
+
+
+def _print_summary(made: Sequence[tuple[Path, dict[str, Any]]]) -> None:
+    show.say("\n== refusals")
+    show.say(show.checks(made[-1][1]["negatives"]))
+    show.say("\n== database before and after the questions")
+    show.say(show.digests(made[-1][1]["agent"]))
+    server = made[-1][1]["agent"]["provenance"]["server"]
+    show.say(f"\n== measures ({server['model']}, {server['build']}, {server['device'] or 'device not reported'})")
+    show.say(show.measures([(folder.name, content["evaluation"]["measures"]) for folder, content in made]))
+
+
+def _differences(runs: Sequence[Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """The questions whose proposal, trace or answer text is not the same in all runs."""
+
+    def said(result: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "proposal": result["proposal"] and result["proposal"]["raw"],
+            "trace": result["trace"],
+            "answer": result["answer"] and result["answer"]["raw"],
+            "error": result["error"],
+        }
+
+    columns = [[said(result) for result in results] for results in runs]
+    return [
+        {"id": runs[0][place]["id"], "runs": list(row)}
+        for place, row in enumerate(zip(*columns, strict=True))
+        if any(other != row[0] for other in row)
+    ]

@@ -1,0 +1,160 @@
+"""Results as text for a person: progress, the four stages of a question, tables.
+
+Everything a model or a server wrote is shown with its control characters as escapes and cut to a readable length; the
+result files keep it whole.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from src.evaluate import PUBLISHED, observed
+from src.reply import excerpt
+
+SHOWN = 300  # characters of a model's text
+LINES_PER_RUN = 30  # plain progress lines for a run of any length
+
+Made = TypeVar("Made")
+
+MEASURES = (
+    ("queries", "questions asked"),
+    ("observation_correct", "share read right from the database"),
+    ("errors", "refused or failed questions"),
+    ("answer_marker_present", "share of answers with the stock number, or introuvable"),
+    ("mean_ms", "ms a question, both generations"),
+)
+
+
+def say(text: str) -> None:
+    """Print one line at once, so that a pipe or a log shows it while the work goes on."""
+    print(text, flush=True)
+
+
+def observation_line(result: dict[str, Any]) -> str:
+    """Return what a result came to in a few words, e.g. `REF-000 stock 0`."""
+    seen = observed(result)
+    if seen is None:
+        return f"refused: {excerpt(result['error'] or '')}"
+    return f"{result['trace'][0]['call']['arguments']['ref']} " + (
+        f"stock {seen['stock']}" if "stock" in seen else "not found"
+    )
+
+
+class Progress:
+    """A bar on a terminal, plain lines elsewhere; call it with each result."""
+
+    def __init__(self, total: int, done: int = 0) -> None:
+        self._total, self._done, self._started = total, done, time.monotonic()
+        self._step = max(1, total // LINES_PER_RUN)
+        self._bar: Any = None
+        if sys.stderr.isatty():
+            from tqdm import tqdm
+
+            self._bar = tqdm(total=total, initial=done, unit="question")
+
+    def __call__(self, result: dict[str, Any]) -> None:
+        self._done += 1
+        line = observation_line(result)
+        if self._bar is not None:
+            self._bar.set_postfix_str(line[:40])
+            self._bar.update()
+        elif self._done % self._step == 0 or self._done == self._total:
+            say(f"  {self._done}/{self._total}  {result['seconds']:5.1f} s  {line}")
+
+    def close(self) -> None:
+        """Leave the bar as it stands."""
+        if self._bar is not None:
+            self._bar.close()
+
+
+def with_progress(total: int, done: int, work: Callable[[Progress], Made]) -> Made:
+    """Do `work` with its progress shown, and leave the terminal in order however it ends."""
+    progress = Progress(total, done)
+    try:
+        return work(progress)
+    finally:
+        progress.close()
+
+
+def stages(result: dict[str, Any]) -> str:
+    """Return the stages of one question, one under the other: question, proposal, observation, answer."""
+    proposal, answer, seen = result["proposal"], result["answer"], observed(result)
+    lines = [
+        ("question", excerpt(result["query"], SHOWN)),
+        ("proposal", _generated(proposal) if proposal else "none: the model gave no usable reply"),
+        (
+            "observation",
+            json.dumps(seen, ensure_ascii=False) if seen is not None else "none: nothing was read",
+        ),
+        ("answer", _generated(answer) if answer else "none"),
+    ]
+    if result["error"]:
+        lines.append(("error", excerpt(result["error"], SHOWN)))
+    return "\n".join(f"  {name:<12} {text}" for name, text in lines)
+
+
+def _generated(generation: dict[str, Any]) -> str:
+    text = generation["raw"]
+    try:
+        shown = json.dumps(json.loads(text), ensure_ascii=True)  # a proposal is printed over five lines by the model
+    except (ValueError, RecursionError):
+        shown = text
+    cut = "" if generation["finish_reason"] == "stop" else f"  [cut: {excerpt(str(generation['finish_reason']))}]"
+    return excerpt(shown, SHOWN) + cut
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows as aligned columns: the first to the left, the others to the right; the first row is the heading."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = [
+        "  ".join(cell.ljust(width) if column == 0 else cell.rjust(width) for column, (cell, width) in enumerate(pairs))
+        for pairs in ([*zip(row, widths, strict=True)] for row in rows)
+    ]
+    return "\n".join(line.rstrip() for line in [lines[0], "  ".join("-" * width for width in widths), *lines[1:]])
+
+
+def measures(runs: Sequence[tuple[str, dict[str, Any]]]) -> str:
+    """Return the measures of our runs beside the published ones, which are labelled as somebody else's."""
+    columns = [*runs, *((f"R3 {place}*", run) for place, run in enumerate(PUBLISHED["runs"], 1))]
+    rows = [["measure", *(name for name, _ in columns)]]
+    rows += [[key, *(_number(values[key]) for _, values in columns)] for key, _ in MEASURES]
+    note = f"* published by {PUBLISHED['source']}: {PUBLISHED['model']} on an {PUBLISHED['machine']}; not ours"
+    return f"{table(rows)}\n{note}"
+
+
+def _number(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.2f}" if value > 1 else f"{value:.4f}"
+
+
+def checks(result: dict[str, Any]) -> str:
+    """Return the refusals of `negatives`, one a line, then the digests."""
+    lines = [
+        f"  {'refused' if check['refused'] else 'GOT THROUGH':<11}  {check['kind']:<14}  "
+        f"{json.dumps(check['attempt'], ensure_ascii=False)}\n{'':15}{check['reason']}"
+        for check in result["checks"]
+    ]
+    same = "unchanged" if result["unchanged"] else "CHANGED"
+    lines.append(f"{result['refused']} refused out of {result['attempted']}; database {same}")
+    return "\n".join([*lines, digests(result)])
+
+
+def digests(result: dict[str, Any]) -> str:
+    """Return the two digests one under the other, so that the eye compares them."""
+    return f"  before {result['digest_before']}\n  after  {result['digest_after']}"
+
+
+def steps(result: dict[str, Any]) -> str:
+    """Return the exercise: each question, the call, what to expect and what was observed."""
+    blocks = []
+    for number, step in enumerate(result["steps"], 1):
+        seen = step["observation"]
+        observation = f"refused: {step['refusal']}" if seen is None else json.dumps(seen, ensure_ascii=False)
+        blocks.append(
+            f"{number}. {step['question']}\n"
+            f"     call         {json.dumps(step['call'], ensure_ascii=False)}\n"
+            f"     prediction   {step['expected']}\n"
+            f"     observation  {observation}"
+        )
+    return "\n".join(blocks)
