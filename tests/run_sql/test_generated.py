@@ -96,7 +96,7 @@ KEYWORDS = """
     BY GROUP LIMIT UNION ALL EXCEPT CASE WHEN END EXPLAIN RETURNING COMMIT query_only OFF 1 0 x rooms secrets name
     id main temp
 """
-MARKS = ['=', ';', '--', '/*', '*/', "'", '`', '[', ']', '(', ')', ',\n.', '*', '\x00', 'é', '\ufeff', '"']
+MARKS = ["=", ";", "--", "/*", "*/", "'", "`", "[", "]", "(", ")", ",\n.", "*", "\x00", "é", "\ufeff", '"']
 WORDS = [*KEYWORDS.split(), *MARKS]
 soups = st.lists(st.sampled_from(WORDS), min_size=1, max_size=25).map(" ".join)
 SHORT = [call for case in CASES for call in case["calls"] if isinstance(call, str) and len(call) < 400]
