@@ -15,7 +15,6 @@ from src.outputs import Outputs
 
 NOT_FOUND = {"found": False}
 NOT_FOUND_MARKER = "introuvable"
-RUN_AGENT = "run the questions first with: python -m src.cli agent"
 
 # The tutorial's figures, two reproductions; somebody else's machine and model, shown beside ours and never mixed.
 PUBLISHED: dict[str, Any] = {
@@ -62,7 +61,7 @@ def evaluate(results: Sequence[dict[str, Any]], products: Sequence[dict[str, Any
     Raises `Precondition` when there is nothing to measure.
     """
     if not results:
-        raise Precondition(f"no result to evaluate; {RUN_AGENT}")
+        raise Precondition("there is no result to evaluate; run the agent first")
     records = [reference(result["ref"], products) for result in results]
     pairs = list(zip(results, records, strict=True))
     return {
@@ -82,7 +81,7 @@ def _share(checks: Iterable[bool]) -> float:
 
 def evaluate_run(outputs: Outputs, data: Path) -> tuple[Path, dict[str, Any]]:
     """Measure `agent.json` and write `evaluation.json`; returns its path and content."""
-    run = store.read_json(outputs.json("agent"), RUN_AGENT)
+    run = store.read_json(outputs.json("agent"), f"run the questions first with: {outputs.command('agent')}")
     products = catalog.load(data)["products"]
     result = {
         "provenance": {**provenance.program(), "run": run["provenance"]},

@@ -9,7 +9,7 @@ from src.errors import Precondition
 from src.paths import ROOT, near
 from src.tools import readonly
 
-NOT_PREPARED = "build it with: python -m src.cli prepare"
+DEFAULT = near(ROOT / "outputs")
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,11 @@ class Outputs:
     @classmethod
     def named(cls, folder: Path | None) -> "Outputs":
         """The folder given, else the one of R3_OUTPUTS, else the project's own."""
-        return cls(folder or Path(os.environ.get("R3_OUTPUTS") or near(ROOT / "outputs")))
+        return cls(folder or Path(os.environ.get("R3_OUTPUTS") or DEFAULT))
+
+    def command(self, words: str) -> str:
+        """The command line that goes on in this folder, for the remedy of an error."""
+        return f"python -m src.cli {'' if self.folder == DEFAULT else f'--outputs {self.folder} '}{words}"
 
     @property
     def database(self) -> Path:
@@ -38,7 +42,7 @@ class Outputs:
     def open_database(self) -> sqlite3.Connection:
         """Open the prepared database read-only; `Precondition` when it is missing or not ours."""
         if not self.database.exists():
-            raise Precondition(f"{self.database} is missing; {NOT_PREPARED}")
+            raise Precondition(f"{self.database} is missing; build it with: {self.command('prepare')}")
         try:
             db = readonly(self.database)
             db.execute("SELECT ref,name,stock FROM products LIMIT 1").fetchone()

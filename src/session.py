@@ -17,7 +17,6 @@ from src.reply import BadReply, TransportFailure
 from src.tools import digest
 
 GIVE_UP_AFTER = 3  # transport failures in a row (SPEC section 9)
-START = "start one with: python -m src.cli agent"
 
 Say = Callable[[str], object]
 
@@ -71,13 +70,13 @@ def resume(run: Run) -> None:
     journal = run.outputs.journal
     entries = store.Journal(journal).read()
     if not entries:
-        raise Precondition(f"{journal} holds no interrupted run; {START}")
+        raise Precondition(f"{journal} holds no interrupted run; {_start(run)}")
     try:
         found = entries[0]["identity"]
         finished = [entry["result"] for entry in entries[1:] if not entry["transport_failure"]]
         differing = [name for name in run.identity if found[name] != run.identity[name]]
     except (KeyError, TypeError):
-        raise Precondition(f"{journal} is not a journal of this program; move it away and {START}") from None
+        raise Precondition(f"{journal} is not a journal of this program; move it away and {_start(run)}") from None
     if differing:
         raise Precondition(
             f"the interrupted run in {journal} was made with another {' and another '.join(differing)}; "
@@ -118,12 +117,12 @@ def work(run: Run, progress: Callable[[dict[str, Any]], object]) -> Path:
                     raise ServerUnavailable(
                         f"the model server is gone ({failures} transport failures in a row: {result['error']}); "
                         f"{len(run.results) - failures} of {len(run.questions)} results are kept, "
-                        "start the server and finish with: python -m src.cli agent --resume"
+                        f"start the server and finish with: {run.outputs.command('agent --resume')}"
                     )
         except KeyboardInterrupt as exc:
             raise KeyboardInterrupt(
                 f"{exc.args[0] if exc.args else ''}; {len(run.results)} of {len(run.questions)} results are kept, "
-                "finish with: python -m src.cli agent --resume"
+                f"finish with: {run.outputs.command('agent --resume')}"
             ) from exc
         finally:
             db.close()
@@ -133,6 +132,10 @@ def work(run: Run, progress: Callable[[dict[str, Any]], object]) -> Path:
     if digest(run.outputs.database) != run.identity["database"]:
         raise CheckFailed(f"{run.outputs.database} changed during the run; see the two digests in {path}")
     return path
+
+
+def _start(run: Run) -> str:
+    return f"start one with: {run.outputs.command('agent')}"
 
 
 def _ask(db: sqlite3.Connection, question: dict[str, Any]) -> tuple[dict[str, Any], bool]:
@@ -151,7 +154,7 @@ def _write(run: Run) -> Path:
     path = run.outputs.json("agent")
     order = {question["id"]: place for place, question in enumerate(run.questions)}
     complete = not run.missing
-    if not complete and path.exists() and store.read_json(path, START).get("complete"):
+    if not complete and path.exists() and store.read_json(path, _start(run)).get("complete"):
         path.replace(path.with_name("agent.previous.json"))
     after = digest(run.outputs.database)
     return store.write_json(
