@@ -31,6 +31,7 @@ CREATE_HELP = "builds the Reservo database: 5 rooms, 8 members, 23 bookings, 18 
 DEMO_HELP = "runs the lesson's example: four queries, a bypass attempt, the row cap"
 QUERY_HELP = "runs one reading query through run_sql and prints its answer as one line of JSON"
 EXERCISES_HELP = "shows the three exercises, solved"
+ASK_HELP = "lets a model write the query for a question, three attempts at most (server: LLM_BASE_URL, or --embedded)"
 DESCRIBE_HELP = "prints a tool's description in the shape that a client takes"
 
 
@@ -102,6 +103,34 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {shown(message)}; see {self.prog} --help\n")
 
 
+def command_ask(args: argparse.Namespace) -> int:
+    """Print each attempt, its query and run_sql's answer; status 1 when none was accepted."""
+    if not args.question.strip() or not args.question.isprintable():
+        raise Precondition('the question is empty or not plain text; ask for example "How many rooms are there?"')
+    from src import client, embedded
+    from src.run_sql import ask
+
+    def say(text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    def show(attempt: ask.Attempt) -> None:
+        wrote = attempt.raw if attempt.query is None else attempt.query
+        print(f"attempt {attempt.number} of {ask.MAX_ATTEMPTS}\n   {shown(wrote)}\n{line(attempt.answer)}", flush=True)
+
+    with contextlib.ExitStack() as stack:
+        con = stack.enter_context(database(args.db))
+        if args.embedded or os.environ.get("R3_EMBEDDED") == "1":
+            stack.enter_context(embedded.running(args.db.parent / "embedded-server.log", say))
+        client.wait_ready(client.current(), say)
+        last = ask.ask(args.question, con, show)[-1]
+    if not last.answer["ok"]:
+        raise CheckFailed(
+            f"no query was accepted in {last.number} attempts, the last error being: {last.answer['error']}; "
+            "ask in other words, or write it yourself with: python -m src.run_sql query"
+        )
+    return 0
+
+
 def parser() -> Parser:
     """Return the parser of all commands."""
     top = Parser(
@@ -129,6 +158,11 @@ def parser() -> Parser:
     asked.set_defaults(run=command_query)
 
     add("exercises", EXERCISES_HELP, "python -m src.run_sql exercises").set_defaults(run=command_exercises)
+
+    wondered = add("ask", ASK_HELP, 'python -m src.run_sql ask --embedded "¿Cuántas salas hay?"')
+    wondered.add_argument("question", metavar="QUESTION", help="in plain words")
+    wondered.add_argument("--embedded", action="store_true", help="use the model server of the xllamacpp wheel (CPU)")
+    wondered.set_defaults(run=command_ask)
 
     told = add("describe", DESCRIBE_HELP, "python -m src.run_sql describe --format mcp --check")
     told.add_argument("--format", choices=list(shapes.FORMATS), default="anthropic", help="default: %(default)s")

@@ -16,7 +16,7 @@ from src.run_sql.render import block, line
 from tests.run_sql import harness
 from tests.run_sql.harness import ROOT
 
-COMMANDS = ["create", "demo", "query", "exercises", "describe"]
+COMMANDS = ["create", "demo", "query", "exercises", "describe", "ask"]
 COUNT = "SELECT count(*) FROM rooms"
 
 
