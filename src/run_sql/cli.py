@@ -18,7 +18,7 @@ from typing import NoReturn
 from src.errors import CheckFailed, CommandError, Precondition
 from src.run_sql import lesson, shapes
 from src.run_sql.contract import TABLES, count_rows_tool, run_sql_tool
-from src.run_sql.database import DEFAULT_PATH, create
+from src.run_sql.database import create, default_path
 from src.run_sql.guard import Reservo, open_reservo
 from src.run_sql.render import block, line, shown
 from src.run_sql.text import MAX_QUERY_CHARS
@@ -120,7 +120,7 @@ def command_ask(args: argparse.Namespace) -> int:
     with contextlib.ExitStack() as stack:
         con = stack.enter_context(database(args.db))
         if args.embedded or os.environ.get("R3_EMBEDDED") == "1":
-            stack.enter_context(embedded.running(args.db.parent / "embedded-server.log", say))
+            stack.enter_context(embedded.running(default_path().parent / "embedded-server.log", say))
         client.wait_ready(client.current(), say)
         last = ask.ask(args.question, con, show)[-1]
     if not last.answer["ok"]:
@@ -143,11 +143,11 @@ def parser() -> Parser:
     def add(name: str, summary: str, example: str) -> Parser:
         command: Parser = commands.add_parser(name, help=summary, description=summary, epilog=f"Example: {example}")
         if name not in ("create", "describe"):
-            command.add_argument("--db", type=Path, default=DEFAULT_PATH, help="the database (default: %(default)s)")
+            command.add_argument("--db", type=Path, default=default_path(), help="the database (default: %(default)s)")
         return command
 
     made = add("create", CREATE_HELP, "python -m src.run_sql create outputs/reservo.db")
-    made.add_argument("path", type=Path, nargs="?", default=DEFAULT_PATH, help="new file (default: %(default)s)")
+    made.add_argument("path", type=Path, nargs="?", default=default_path(), help="new file (default: %(default)s)")
     made.set_defaults(run=command_create)
 
     add("demo", DEMO_HELP, "python -m src.run_sql demo").set_defaults(run=command_demo)
@@ -186,7 +186,14 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:  # the reader of our output, `head` for one, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left to write would fail again at exit
+        if isinstance(error, BrokenPipeError):  # the reader of our output, `head` for one, has seen enough
+            return 0
+        where = error.filename or "the output"
+        print(
+            f"python -m src.run_sql {args.command}: {where}: {error.strerror}; see its permissions and the disk",
+            file=sys.stderr,
+        )
+        return Precondition.status
     return status
