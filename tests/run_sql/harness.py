@@ -25,7 +25,7 @@ EXTRA = f"""
     CREATE VIEW leak AS SELECT v FROM secrets;
     CREATE VIRTUAL TABLE docs USING fts4 (body);
     INSERT INTO docs VALUES ('bonjour le monde {MARK}');
-    CREATE VIEW docs_view AS SELECT body FROM docs;
+    CREATE VIEW calling AS SELECT touched() AS x;
 """
 OTHER = f"CREATE TABLE private (v TEXT); INSERT INTO private VALUES ('{MARK}');"
 LARGEST_ANSWER = 6 * (MAX_RESULT_CHARS + 100 * (MAX_CELL_CHARS + MAX_NAME_CHARS))  # a character is at most \\uXXXX

@@ -171,9 +171,18 @@ def test_temporary_data_stays_in_memory_with_that_layer_alone(tmp_path: Path) ->
     con.close()
 
 
-def test_distrust_of_the_schema_alone_keeps_a_view_from_running_a_virtual_table(tmp_path: Path) -> None:
-    assert "unsafe use of virtual table" in attempt(tmp_path, "SELECT * FROM docs_view", "ro", guard.distrust_schema)
-    assert attempt(tmp_path, "SELECT * FROM docs_view", "ro") == ""
+def test_distrust_of_the_schema_alone_keeps_a_view_from_calling_a_programs_function(tmp_path: Path) -> None:
+    path = harness.lay_out(tmp_path)
+    outcomes = []
+    for layers in ((guard.distrust_schema,), ()):
+        con = connect(path, layers=layers)
+        con.create_function("touched", 0, lambda: 1)
+        try:
+            outcomes.append(con.execute("SELECT * FROM calling").fetchall())
+        except sqlite3.Error as refused:
+            outcomes.append(str(refused))
+        con.close()
+    assert outcomes == ["unsafe use of touched()", [(1,)]]
 
 
 @pytest.mark.parametrize(
