@@ -15,7 +15,7 @@ RUN /opt/venv/bin/python -m pip install --require-hashes --only-binary=:all: --r
 
 # The project's own files, named one by one.
 FROM scratch AS project
-COPY pyproject.toml LICENSE README.md /app/
+COPY LICENSE /app/
 COPY configs /app/configs
 COPY data /app/data
 COPY scripts /app/scripts

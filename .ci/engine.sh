@@ -94,7 +94,8 @@ import_root() {
     tarball=$CACHE/rootfs.tar
     if [ ! -f "$tarball" ]; then
         say "debootstrap, once (about a minute)"
-        suite=$(. /etc/os-release # shellcheck disable=SC1091 && echo "$VERSION_CODENAME")
+        # shellcheck source=/dev/null
+        suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
         rm -rf "$CACHE/rootfs"
         debootstrap --variant=minbase --include=python3,python3-venv,python3-pip,ca-certificates \
             "$suite" "$CACHE/rootfs" "$(archive)" >"$STATE/debootstrap.log" 2>&1 ||
