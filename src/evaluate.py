@@ -9,13 +9,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from src import catalog, provenance, store
+from src import catalog, provenance, runfile, store
 from src.errors import Precondition
 from src.outputs import Outputs
+from src.runfile import RUN_AGENT
 
 NOT_FOUND = {"found": False}
 NOT_FOUND_MARKER = "introuvable"
-RUN_AGENT = "run the questions first with: python -m src.cli agent"
 
 # The tutorial's figures, two reproductions; somebody else's machine and model, shown beside ours and never mixed.
 PUBLISHED: dict[str, Any] = {
@@ -82,7 +82,7 @@ def _share(checks: Iterable[bool]) -> float:
 
 def evaluate_run(outputs: Outputs, data: Path) -> tuple[Path, dict[str, Any]]:
     """Measure `agent.json` and write `evaluation.json`; returns its path and content."""
-    run = store.read_json(outputs.json("agent"), RUN_AGENT)
+    run = runfile.load(outputs, data)
     products = catalog.load(data)["products"]
     result = {
         "provenance": {**provenance.program(), "run": run["provenance"]},
