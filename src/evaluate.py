@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from src import catalog, provenance, store
+from src import catalog, provenance, runfile, store
 from src.errors import Precondition
 from src.outputs import Outputs
 
@@ -81,7 +81,7 @@ def _share(checks: Iterable[bool]) -> float:
 
 def evaluate_run(outputs: Outputs, data: Path) -> tuple[Path, dict[str, Any]]:
     """Measure `agent.json` and write `evaluation.json`; returns its path and content."""
-    run = store.read_json(outputs.json("agent"), f"run the questions first with: {outputs.command('agent')}")
+    run = runfile.load(outputs, data)
     products = catalog.load(data)["products"]
     result = {
         "provenance": {**provenance.program(), "run": run["provenance"]},

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from src import __version__
 from src.models import pinned_as
+from src.reply import excerpt
 
 if TYPE_CHECKING:
     from src.client import Client
@@ -47,8 +48,8 @@ def server(client: "Client") -> dict[str, Any]:
         "quantisation": _text(props.get("model_ftype")),
         "files": [{"name": file.name, "sha256": file.sha256} for file in pinned_as(name or "")],
         "build": next((tag for tag in tags if tag.startswith(ENGINE_TAG)), _text(props.get("build_info"))),
-        "slots": props.get("total_slots") if isinstance(props.get("total_slots"), int) else None,
-        "context_tokens": generation.get("n_ctx") if isinstance(generation, dict) else None,
+        "slots": _count(props.get("total_slots")),
+        "context_tokens": _count(generation.get("n_ctx")) if isinstance(generation, dict) else None,
         "device": CPU_TAG if CPU_TAG in tags else None,
     }
 
@@ -60,7 +61,11 @@ def _first(models: Any) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str | None:
-    return value[:200] if isinstance(value, str) and value else None
+    return excerpt(value) if isinstance(value, str) and value else None
+
+
+def _count(value: Any) -> int | None:
+    return value if type(value) is int else None
 
 
 def _list(value: Any) -> list[Any]:

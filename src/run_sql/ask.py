@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from src.agent import GENERATION
-from src.client import TransportFailure, current
+from src.client import current
 from src.errors import ServerUnavailable
-from src.reply import BadReply, decode
+from src.reply import BadReply, TransportFailure, decode
 from src.run_sql.contract import TABLES, run_sql_tool
 from src.run_sql.tool import run_sql
 
@@ -25,7 +25,7 @@ INSTRUCTION = 'Responde solo con JSON: {"query": "SELECT ..."}'
 
 @dataclass(frozen=True)
 class Attempt:
-    """One proposal: what the model wrote, the query in it if it had one, and run_sql's answer or the reason for none."""
+    """One proposal: what the model wrote, the query in it if there is one, and what run_sql answered."""
 
     number: int
     raw: str
