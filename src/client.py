@@ -9,8 +9,8 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import requests
@@ -19,6 +19,7 @@ from requests import codes
 from requests.adapters import HTTPAdapter
 
 from src import settings
+from src.deadline import Deadline
 from src.errors import ServerUnavailable
 from src.reply import BadReply, excerpt, read_reply
 from src.settings import Settings
@@ -40,6 +41,7 @@ class Client:
     def __init__(self, config: Settings) -> None:
         self.config = config
         self._sockets: list[Any] = []
+        self._deadline = Deadline(self._cut)  # a socket timeout alone lets a slow drip go on for ever
         self._session = requests.Session()
         self._session.trust_env = False
         self._session.headers["Accept-Encoding"] = "identity"  # a compressed reply could outgrow the bound
@@ -67,7 +69,7 @@ class Client:
     def _exchange(self, method: str, path: str, seconds: float, body: Any = None) -> tuple[int, bytes]:
         try:
             with (
-                self._deadline(seconds),
+                self._deadline.within(seconds),
                 self._session.request(
                     method,
                     self.config.base_url + path,
@@ -83,17 +85,6 @@ class Client:
                 return response.status_code, content
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, UnicodeError) as exc:
             raise TransportFailure(_reason(exc, seconds)) from exc
-
-    @contextmanager
-    def _deadline(self, seconds: float) -> Iterator[None]:
-        """Shut the connection when `seconds` are over: a socket timeout alone lets a slow drip go on for ever."""
-        timer = threading.Timer(seconds, self._cut)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
 
     def _cut(self) -> None:
         for sock in self._sockets:
