@@ -4,13 +4,13 @@ A finished question is one line of the journal, forced to disk; `agent.json` is 
 not. Three transport failures in a row mean that the server is gone. The database digest before and after must agree.
 """
 
-import sqlite3
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from src import agent, catalog, client, provenance, store
+from src import agent, catalog, client, guard, jobs, provenance, store
 from src.client import TransportFailure
 from src.errors import CheckFailed, Precondition, ServerUnavailable
 from src.outputs import Outputs
@@ -40,9 +40,10 @@ class Run:
         return [question for question in self.questions if question["id"] not in done]
 
 
-def begin(outputs: Outputs, data: Path, language: str, say: Say) -> Run:
+def begin(outputs: Outputs, data: Path, language: str, say: Say, *, guarded: bool = False, in_flight: int = 1) -> Run:
     """Check what a run needs (data, database, server) and return it, not yet started.
 
+    `guarded` adds the delivered sentence to each result; `in_flight` questions are asked at a time.
     Raises `Precondition` or `ServerUnavailable`.
     """
     questions = catalog.questions(catalog.load(data), language)
@@ -59,7 +60,11 @@ def begin(outputs: Outputs, data: Path, language: str, say: Say) -> Run:
         "language": language,
         "data": catalog.origin(data),
         "database": digest(outputs.database),
+        "guard_answers": guarded,
+        "jobs": in_flight,
     }
+    if (slots := reported["slots"]) is not None and slots < in_flight:
+        say(f"the server answers {slots} at a time: of {in_flight} questions in flight the others wait for it")
     return Run(outputs, identity, questions)
 
 
@@ -105,12 +110,13 @@ def work(run: Run, progress: Callable[[dict[str, Any]], object]) -> Path:
     Whatever else ends the run early, Ctrl-C included, leaves `agent.json` with what was finished, marked incomplete.
     """
     entries = [{"identity": run.identity}, *(_entry(result, transport=False) for result in run.results)]
-    db = run.outputs.open_database()
     failures = 0
-    with store.Journal(run.outputs.journal).writing(entries) as journal:
+    asking = contextlib.closing(jobs.answered(run.outputs, run.missing, run.identity["jobs"]))
+    with store.Journal(run.outputs.journal).writing(entries) as journal, asking as answered:
         try:
-            for question in run.missing:
-                result, transport = _ask(db, question)
+            for result, transport in answered:
+                if run.identity["guard_answers"]:
+                    result["delivered"] = guard.deliver(result, run.identity["language"])
                 journal.append(_entry(result, transport))
                 run.results.append(result)
                 progress(result)
@@ -127,20 +133,12 @@ def work(run: Run, progress: Callable[[dict[str, Any]], object]) -> Path:
                 "finish with: python -m src.cli agent --resume"
             ) from exc
         finally:
-            db.close()
             path = _write(run)
     if not run.missing:
         run.outputs.journal.unlink()
     if digest(run.outputs.database) != run.identity["database"]:
         raise CheckFailed(f"{run.outputs.database} changed during the run; see the two digests in {path}")
     return path
-
-
-def _ask(db: sqlite3.Connection, question: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-    """Return the result of one question, and whether it failed in transport."""
-    failures: list[Exception] = []
-    result = agent.run(db, question, failed=failures.append)
-    return result, any(isinstance(failure, TransportFailure) for failure in failures)
 
 
 def _entry(result: dict[str, Any], transport: bool) -> dict[str, Any]:
@@ -158,7 +156,11 @@ def _write(run: Run) -> Path:
     return store.write_json(
         path,
         {
-            "provenance": {**provenance.program(), **run.identity},
+            "provenance": {
+                **provenance.program(),
+                **run.identity,
+                "tokens_from_cache": provenance.tokens_from_cache(run.results),
+            },
             "complete": complete,
             "resumed": bool(run.kept),
             "kept": run.kept,

@@ -36,7 +36,7 @@ def honest(body: dict[str, Any]) -> str:
 
 
 def reply(text: str, finish_reason: str = "stop", **more: Any) -> dict[str, Any]:
-    """Return a chat completion in llama.cpp's shape with fixed timings: 4 ms for the prompt, 6 ms to generate."""
+    """Return a chat completion in llama.cpp's shape with fixed timings, shorter than any exchange takes."""
     return {
         "object": "chat.completion",
         "model": MODEL,
@@ -44,7 +44,7 @@ def reply(text: str, finish_reason: str = "stop", **more: Any) -> dict[str, Any]
         "choices": [
             {"index": 0, "finish_reason": finish_reason, "message": {"role": "assistant", "content": text}},
         ],
-        "timings": {"cache_n": 0, "prompt_n": 60, "prompt_ms": 4.0, "predicted_n": 20, "predicted_ms": 6.0},
+        "timings": {"cache_n": 0, "prompt_n": 60, "prompt_ms": 0.01, "predicted_n": 20, "predicted_ms": 0.02},
         **more,
     }
 
