@@ -26,7 +26,7 @@ def beyond(results: Sequence[Result], records: Sequence[dict[str, Any]]) -> dict
     if delivered is not None:
         replaced = (r["id"] for r in results if r.get("delivered") and r["delivered"]["source"] == "observation")
         delivered["from_observation"] = _concerned(replaced)
-    return {"model": _wording(results, records, answers), "delivered": delivered, "time": _time(results)}
+    return {"model": _wording(results, records, answers), "delivered": delivered, "time": times(results)}
 
 
 def _wording(
@@ -66,7 +66,8 @@ def percentile(values: Iterable[float], share: float) -> float:
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
-def _time(results: Sequence[Result]) -> dict[str, Any]:
+def times(results: Sequence[Result]) -> dict[str, Any]:
+    """Return p50, p95, the slowest 5 %, and the mean split of the time over the questions that report one."""
     p50, p95 = (percentile((result["seconds"] for result in results), share) for share in (0.5, 0.95))
     splits = [part for part in map(split_ms, results) if part is not None]
     timings = [g["timings"] for r in results for g in (r["proposal"], r["answer"]) if g and "timings" in g]

@@ -87,6 +87,7 @@ def parser() -> Parser:
     ask = command("ask", run_ask, "Ask one question of your own and see its four stages.", ["lang", "guard"])
     ask.set_defaults(guard_answers=True)
     ask.add_argument("question", help='for example "What is the stock level for REF-000?"')
+    command("report", run_report, "Make a page about the last run to look at in a browser: report.html.")
     again = command("reproduce", run_reproduce, "Go the whole route in a new folder of its own.", ["data", "lang"])
     again.add_argument("--runs", type=int, default=1, metavar="N", help="repeat it and compare the runs (default: 1)")
     return made
@@ -177,6 +178,13 @@ def run_ask(args: argparse.Namespace) -> None:
         from src import ask
 
         ask.ask(outputs, args.question, args.lang, args.guard_answers)
+
+
+def run_report(args: argparse.Namespace) -> None:
+    """`report`: the page about the last run."""
+    from src import report
+
+    print(report.report(outputs_of(args)))
 
 
 def run_reproduce(args: argparse.Namespace) -> None:
