@@ -10,8 +10,8 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import requests
@@ -20,6 +20,7 @@ from requests import codes
 from requests.adapters import HTTPAdapter
 
 from src import settings
+from src.deadline import Deadline
 from src.errors import ServerUnavailable
 from src.reply import BadReply, TransportFailure, excerpt, read_reply
 from src.settings import Settings
@@ -38,6 +39,7 @@ class Client:
         self.config = config
         self._sockets: list[Any] = []
         self._expired = False
+        self._deadline = Deadline(self._cut)  # a socket timeout alone lets a slow drip go on for ever
         self._session = requests.Session()
         self._session.trust_env = False
         self._session.headers["Accept-Encoding"] = "identity"  # a compressed reply could outgrow the bound
@@ -69,7 +71,7 @@ class Client:
     def _exchange(self, method: str, path: str, seconds: float, body: Any = None) -> tuple[int, bytes]:
         self._expired = False
         try:
-            with self._deadline(seconds), self._send(method, path, seconds, body) as response:
+            with self._deadline.within(seconds), self._send(method, path, seconds, body) as response:
                 content = response.raw.read(REPLY_BYTES + 1, decode_content=False)
                 if len(content) > REPLY_BYTES:
                     raise BadReply(f"the reply is larger than {REPLY_BYTES} bytes")
@@ -91,17 +93,6 @@ class Client:
         request = self._session.prepare_request(requests.Request(method, self.config.base_url + path, json=body))
         timeout = (min(CONNECT_S, seconds), seconds)
         return self._session.get_adapter(request.url or "").send(request, stream=True, timeout=timeout)
-
-    @contextmanager
-    def _deadline(self, seconds: float) -> Iterator[None]:
-        """Shut the connection when `seconds` are over: a socket timeout alone lets a slow drip go on for ever."""
-        timer = threading.Timer(seconds, self._cut)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
 
     def _cut(self) -> None:
         self._expired = True
