@@ -6,6 +6,7 @@ protection, where it must succeed; an attack that never works proves nothing.
 Needs a running engine, the images built, `server-cpu` up and the database prepared.
 """
 
+import functools
 import json
 import os
 import re
@@ -26,7 +27,6 @@ sys.path.insert(0, str(ROOT))  # run as a script, Python puts this folder there 
 from tests.containers.attack_list import ATTACKS, Attack  # noqa: E402
 from tests.containers.probes import connect  # noqa: E402
 
-IMAGE = "r3-stock-assistant/app:local"
 RESOLVER_LOG = "R3_ATTACK_RESOLVER_LOG"  # set by .ci/containers.sh, which also gives the engine that resolver
 COMMAND_S = 120
 LISTENER_PORT = 8099
@@ -69,6 +69,12 @@ def outcome(done: subprocess.CompletedProcess[str]) -> str:
     if done.returncode == 137:  # 128 + SIGKILL: the kernel's answer to too much memory
         return "refused: killed, status 137"
     return f"broken: status {done.returncode}: {' '.join((done.stderr or done.stdout).split())[-300:]}"
+
+
+@functools.cache
+def image(service: str = "app") -> str:
+    """The name compose gave to the image it built for a service: compose.yaml names none, so that copies differ."""
+    return f"{json.loads(must('compose', 'config', '--format', 'json'))['name']}-{service}"
 
 
 class Scene:
@@ -126,7 +132,7 @@ def gateway_of(network_name: str) -> str:
 def listening_container(network_name: str) -> Iterator[str]:
     """A container that answers on the other network; yields its address."""
     serve = ("-m", "http.server", str(LISTENER_PORT), "--directory", "/app/data")
-    name = must("run", "--detach", "--rm", "--network", network_name, IMAGE, *serve)
+    name = must("run", "--detach", "--rm", "--network", network_name, image(), *serve)
     try:
         networks = json.loads(must("inspect", name))[0]["NetworkSettings"]["Networks"]
         yield str(networks[network_name]["IPAddress"])
@@ -187,7 +193,7 @@ def attack_control(attack: Attack, scene: Scene) -> str:
     if probe[0] == "write_database":
         probe[0] = "write_database_plainly"
     mounts = ("-v", f"{SCRATCH}:/app/outputs/{SCRATCH.name}", "-v", f"{SCRATCH / 'stock.db'}:{scene.words['model']}")
-    run = ("run", "--rm", *mounts, *scene.fill_in(attack.control), IMAGE)
+    run = ("run", "--rm", *mounts, *scene.fill_in(attack.control), image())
     return queried(outcome(docker(*run, *PROBE, *probe)), attack, scene)
 
 
@@ -249,19 +255,28 @@ def table(results: list[Outcome]) -> str:
     return "\n".join([head, *("| " + " | ".join(cell.replace("|", "/") for cell in row) + " |" for row in rows[1:])])
 
 
-def main() -> int:
-    """Print the table, write it as JSON, and say by the status whether every protection held."""
-    results = run_all(ATTACKS)
+def record(results: list[Outcome]) -> Path:
+    """Write the outcomes to outputs/attacks.json and, as a table, to outputs/attacks.md; returns the first path."""
     versions = {
         "engine": must("version", "--format", "{{.Server.Version}}"),
         "compose": must("compose", "version", "--short"),
     }
+    path = OUTPUTS / "attacks.json"
+    path.write_text(json.dumps({**versions, "attacks": [asdict(result) for result in results]}, indent=2) + "\n")
+    path.with_suffix(".md").write_text(
+        f"Engine {versions['engine']}, Compose {versions['compose']}\n\n{table(results)}\n"
+    )
+    return path
+
+
+def main() -> int:
+    """Print the table, write it to outputs/, and say by the status whether every protection held."""
+    results = run_all(ATTACKS)
+    path = record(results)
     print(table(results))
     for result in results:
         for note in result.notes:
             print(f"attacks: {result.service}: {result.name}: {note}; got {result.protected}", file=sys.stderr)
-    path = OUTPUTS / "attacks.json"
-    path.write_text(json.dumps({**versions, "attacks": [asdict(result) for result in results]}, indent=2) + "\n")
     held = sum(result.held for result in results)
     print(f"\n{held} of {len(results)} attacks were stopped as documented ({path.relative_to(ROOT)})")
     return 0 if held == len(results) else 1

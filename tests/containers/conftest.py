@@ -5,7 +5,7 @@ In CI (R3_CI_ENGINE=1, set by .ci/containers.sh) nothing is skipped: what is mis
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -35,7 +35,7 @@ def compose() -> None:
 @pytest.fixture(scope="session")
 def engine(compose: None) -> None:
     unless(answers("docker", "info"), "no Docker Engine answers")
-    for image in (attacks.IMAGE, attacks.IMAGE.replace("/app:", "/server-cpu:")):
+    for image in (attacks.image("app"), attacks.image("server-cpu")):
         unless(answers("docker", "image", "inspect", image), f"image {image} is missing: docker compose build")
     unless(
         (attacks.OUTPUTS / "stock.db").exists(), "no database: docker compose run --rm --no-deps app -m src.cli prepare"
@@ -53,9 +53,11 @@ def server(engine: None) -> Callable[[], None]:
 
 
 @pytest.fixture(scope="session")
-def outcomes(server: Callable[[], None]) -> Iterator[dict[tuple[str, str], attacks.Outcome]]:
+def outcomes(server: Callable[[], None]) -> dict[tuple[str, str], attacks.Outcome]:
     unless(
         attacks.RESOLVER_LOG in os.environ, f"{attacks.RESOLVER_LOG} is not set: sh .ci/containers.sh sets the scene"
     )
     server()
-    yield {(result.service, result.name): result for result in attacks.run_all(attacks.ATTACKS)}
+    results = attacks.run_all(attacks.ATTACKS)
+    attacks.record(results)
+    return {(result.service, result.name): result for result in results}

@@ -149,6 +149,7 @@ def test_both_servers_have_the_same_slots_context_and_batch(services: dict[str, 
 def test_images_from_a_registry_are_pinned_by_tag_and_digest(services: dict[str, Any]) -> None:
     assert PINNED.match(services["server"]["image"])
     for name in ("app", "server-cpu", "fetch"):
+        assert "image" not in services[name]  # so that two copies of the project never share one
         assert PINNED.match(services[name]["build"]["args"]["PYTHON_IMAGE"])
     default = re.search("^ARG PYTHON_IMAGE=(.*)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
     assert default is not None

@@ -4,6 +4,7 @@ Needs an engine: bash .ci/containers.sh
 """
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -27,6 +28,8 @@ def folder() -> Iterator[Path]:
     shutil.rmtree(made, ignore_errors=True)
     made.mkdir()
     shutil.copy(OUTPUTS / "stock.db", made / "stock.db")
+    owner = OUTPUTS.stat()
+    os.chown(made, owner.st_uid, owner.st_gid)  # the ids of the container, whoever runs the test
     yield made
     shutil.rmtree(made)
 
