@@ -47,7 +47,7 @@ def server(client: "Client") -> dict[str, Any]:
         "model": name,
         "quantisation": _text(props.get("model_ftype")),
         "files": [{"name": file.name, "sha256": file.sha256} for file in pinned_as(name or "")],
-        "build": next((tag for tag in tags if tag.startswith(ENGINE_TAG)), _text(props.get("build_info"))),
+        "build": _text(next((tag for tag in tags if tag.startswith(ENGINE_TAG)), props.get("build_info"))),
         "slots": _count(props.get("total_slots")),
         "context_tokens": _count(generation.get("n_ctx")) if isinstance(generation, dict) else None,
         "device": CPU_TAG if CPU_TAG in tags else None,
