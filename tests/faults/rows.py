@@ -282,11 +282,7 @@ FINISHED = [
             send(
                 http(
                     json.dumps(
-                        {
-                            "choices": [
-                                {"finish_reason": "stop", "message": {"content": "", "reasoning_content": GOOD}}
-                            ]
-                        }
+                        {"choices": [{"finish_reason": "stop", "message": {"content": "", "reasoning_content": GOOD}}]}
                     ).encode()
                 )
             )
@@ -360,7 +356,9 @@ HTTP_STATUS = statuses(
     "HTTP status",
     "HTTP [3-5][0-9][0-9]: .",
     grammar=error(400, "Bad Request", "Failed to initialize samplers: failed to parse grammar"),
-    template=error(400, "Bad Request", "Unable to generate parser for this template. Automatic parser generation failed"),
+    template=error(
+        400, "Bad Request", "Unable to generate parser for this template. Automatic parser generation failed"
+    ),
     context=error(400, "Bad Request", "the request exceeds the available context size", "exceed_context_size_error"),
     key=error(401, "Unauthorized", "Invalid API Key", "authentication_error"),
     lost=error(404, "Not Found", "File Not Found", "not_found_error"),
@@ -383,9 +381,7 @@ HTTP_STATUS = statuses(
     kept_post=http(BODY, "307 Temporary Redirect", "Location: /v1/chat/completions"),
     broken_location=http(BODY, "308 Permanent Redirect", "Location: http://[::1"),
     binary_location=http(BODY, "302 Found", "Location: \xff\xfe\x80"),
-    redirect_bomb=http(
-        gzip.compress(b"\0" * (64 << 20)), "302 Found", "Location: /health", "Content-Encoding: gzip"
-    ),
+    redirect_bomb=http(gzip.compress(b"\0" * (64 << 20)), "302 Found", "Location: /health", "Content-Encoding: gzip"),
     strange=http(BODY, "599 Whatever"),
 ) + statuses(
     "HTTP status",

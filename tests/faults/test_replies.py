@@ -119,9 +119,7 @@ def result_of(agent: Any, row: Row) -> Any:
 
 
 @pytest.mark.parametrize("row", ASKED, ids=lambda row: row.id)
-def test_ask_names_the_fault_in_one_line_and_reads_nothing(
-    row: Row, asked: dict[str, tuple[Done, Any, int]]
-) -> None:
+def test_ask_names_the_fault_in_one_line_and_reads_nothing(row: Row, asked: dict[str, tuple[Done, Any, int]]) -> None:
     done, result, wordings = asked[row.id]
     failed(done, row.status, row.says)
     assert result["trace"] == [] and result["answer"] is None

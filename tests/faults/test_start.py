@@ -13,7 +13,9 @@ from tests.support import tally
 from tests.support.faulty_server import FaultyServer, Request, Step, endless, hang_up, http, reset, send, serving, wait
 from tests.support.project import Shop, failed, succeeded
 
-LOADING = http(b'{"error":{"message":"Loading model","type":"unavailable_error","code":503}}', "503 Service Unavailable")
+LOADING = http(
+    b'{"error":{"message":"Loading model","type":"unavailable_error","code":503}}', "503 Service Unavailable"
+)
 QUESTION = "What is the stock level for REF-001?"
 
 NEVER_READY: dict[str, tuple[Sequence[Step], str]] = {
