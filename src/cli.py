@@ -212,6 +212,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:  # before the command or while it reported
         status, line, args = INTERRUPTED, "interrupted", argparse.Namespace(command="")
     if line:
+        _close_output()
         from src.reply import visible
 
         print(f"python -m src.cli {args.command}: {visible(line)}", file=sys.stderr)
@@ -236,7 +237,6 @@ def _outcome(args: argparse.Namespace) -> tuple[int, str]:
         status, failure = Precondition.status, exc
         advice = "free some space and run it again" if exc.errno == errno.ENOSPC else "see the path and its permissions"
         line = f"{exc.strerror or exc}: {exc.filename or 'a file in use'}; {advice}"
-        _close_output()
     if getattr(args, "debug", False):
         raise failure
     return status, line

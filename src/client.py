@@ -151,8 +151,10 @@ def _reason(exc: BaseException, seconds: float) -> str:
         (urllib3.exceptions.ConnectTimeoutError, f"no connection within {min(CONNECT_S, seconds):g} s"),
         (TimeoutError, f"no complete reply within {seconds:g} s"),
         (urllib3.exceptions.ReadTimeoutError, f"no complete reply within {seconds:g} s"),
+        (http.client.RemoteDisconnected, "the server closed the connection without a reply"),
         (ConnectionResetError, "connection reset"),
-        (urllib3.exceptions.IncompleteRead, "the reply was cut short"),
+        (http.client.BadStatusLine, "the reply is not HTTP"),
+        (http.client.IncompleteRead, "the reply was cut short"),
     ):
         if any(isinstance(link, kind) for link in chain):
             return words

@@ -119,11 +119,13 @@ def _check(run: Run, path: Path) -> None:
     if _digest_now(run) != run.identity["database"]:
         raise CheckFailed(f"{run.outputs.database} changed during the run; see the two digests in {path}")
     replies = [reply for result in run.results for reply in (result["proposal"], result["answer"]) if reply]
-    models = sorted({(str(reply.get("model")), str(reply.get("build"))) for reply in replies})
-    if len(models) > 1:
-        raise CheckFailed(
-            f"the model server changed during the run: its replies name {models[0]} and {models[1]}; start a new run"
-        )
+    for key in ("model", "build"):
+        named = sorted({reply[key] for reply in replies if key in reply})
+        if len(named) > 1:
+            raise CheckFailed(
+                f"the model server changed during the run: its replies name two of {key}, "
+                f"{' and '.join(named[:2])}; start a new run"
+            )
 
 
 def _digest_now(run: Run) -> str | None:
