@@ -18,8 +18,10 @@ from src.outputs import Outputs
 from src.reply import visible
 
 HERE = Path(__file__).parent
+HEADING_SHOWN = 120  # characters of a question in its heading
 TEXT_SHOWN = 2000  # characters of one text on the page; agent.json has the whole
-TEXTS_BUDGET = 600_000  # characters of all texts of one kind: a page about 1,000 questions stays under 2 MB
+TEXTS_BUDGET = 200_000  # characters of all texts of one kind: a page about 1,000 questions stays under 2 MB
+MANY = 100  # questions from which on the page draws smaller cells and leaves out what is not in sight
 EVALUATE, NEGATIVES = "python -m src.cli evaluate", "python -m src.cli negatives"
 
 # What became of a question: a name, a sign for those who do not see the colour, and the words of the legend.
@@ -93,15 +95,13 @@ def _hash(text: str) -> str:
 
 
 def shown(value: Any, limit: int = TEXT_SHOWN) -> str:
-    """Return a value as text for the page: line breaks kept, other unprintable characters as escapes, length bounded."""
+    """Return a value as text for the page: line breaks kept, control characters as escapes, its length bounded."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     cut = f" … ({len(text)} characters; the result file has the whole)" if len(text) > limit else ""
     return "\n".join(visible(line) for line in text[:limit].split("\n")) + cut
 
 
-def content(
-    run: dict[str, Any], evaluation: dict[str, Any] | None, negatives: dict[str, Any] | None
-) -> dict[str, Any]:
+def content(run: dict[str, Any], evaluation: dict[str, Any] | None, negatives: dict[str, Any] | None) -> dict[str, Any]:
     """Return everything that the template shows, as plain values."""
     results, time = run["results"], beyond.times(run["results"])
     limit = min(TEXT_SHOWN, TEXTS_BUDGET // len(results))
@@ -125,6 +125,7 @@ def content(
         "split": _split(time),
         "bars": _bars(results, time),
         "limit": limit,
+        "many": len(results) > MANY,
     }
 
 
@@ -162,7 +163,8 @@ def _question(result: dict[str, Any], slow: bool, limit: int) -> dict[str, Any]:
     }
     return {
         "id": result["id"],
-        "query": result["query"],
+        "heading": shown(result["query"], min(limit, HEADING_SHOWN)),
+        "query": shown(result["query"], limit),
         "outcome": outcome,
         "flags": [name for name, is_so in flags.items() if is_so],
         "summary": f"{ref} stock {seen['stock']}" if seen and "stock" in seen else f"{ref} not found" if ref else "",
@@ -187,16 +189,13 @@ def _outcome(result: dict[str, Any], faults: list[str]) -> str:
 
 
 def _checks(result: dict[str, Any]) -> list[tuple[str, str]]:
-    """Each check on the way to the database with `passed`, `refused` or `not reached`."""
+    """The checks on the way to the database that passed, the one that decided, and those not reached any more."""
     if result["trace"]:
-        return [(name, "passed") for name in CHECKS]
-    error = result["error"] or ""
-    decided = REFUSALS.get(error, "JSON") if result["proposal"] else "reply"
+        return [("passed", ", ".join(CHECKS))]
+    decided = REFUSALS.get(result["error"] or "", "JSON") if result["proposal"] else "reply"
     place = CHECKS.index(decided)
-    return [
-        (name, "passed" if number < place else "refused" if number == place else "not reached")
-        for number, name in enumerate(CHECKS)
-    ]
+    states = (("passed", CHECKS[:place]), ("refused", (decided,)), ("not reached", CHECKS[place + 1 :]))
+    return [(state, ", ".join(names)) for state, names in states if names]
 
 
 def _split(time: dict[str, Any]) -> list[dict[str, Any]]:
@@ -221,5 +220,3 @@ def _bars(results: list[dict[str, Any]], time: dict[str, Any]) -> dict[str, Any]
         paths[result["id"] in slowest].append(f"M{place}.1 100h.8v-{height:.1f}h-.8z")
     levels = {name: 100 - 100 * time[name] / 1000 / highest for name in ("p50_ms", "p95_ms")}
     return {"others": "".join(paths[False]), "slowest": "".join(paths[True]), "width": len(results), **levels}
-
-
