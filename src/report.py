@@ -11,15 +11,17 @@ import json
 from pathlib import Path
 from typing import Any
 
-from src import beyond, guard, runfile, store, tables, wording
+from src import beyond, compare, guard, store, tables, wording
 from src.errors import Precondition
-from src.evaluate import observed
+from src.evaluate import RUN_AGENT, observed
 from src.outputs import Outputs
 from src.reply import visible
 
 HERE = Path(__file__).parent
+HEADING_SHOWN = 120  # characters of a question in its heading
 TEXT_SHOWN = 2000  # characters of one text on the page; agent.json has the whole
-TEXTS_BUDGET = 600_000  # characters of all texts of one kind: a page about 1,000 questions stays under 2 MB
+TEXTS_BUDGET = 200_000  # characters of all texts of one kind: a page about 1,000 questions stays under 2 MB
+MANY = 100  # questions from which on the page draws smaller cells and leaves out what is not in sight
 EVALUATE, NEGATIVES = "python -m src.cli evaluate", "python -m src.cli negatives"
 
 # What became of a question: a name, a sign for those who do not see the colour, and the words of the legend.
@@ -50,9 +52,9 @@ def report(outputs: Outputs) -> Path:
 
     Raises `Precondition` when there is no run or the template library is missing.
     """
-    run = runfile.read(outputs.json("agent"), runfile.remedy(outputs))
+    run = compare.load(outputs.json("agent"), RUN_AGENT)
     if not run["results"]:
-        raise Precondition(f"{outputs.json('agent')} holds no result; {runfile.remedy(outputs)}")
+        raise Precondition(f"{outputs.json('agent')} holds no result; {RUN_AGENT}")
     extra = {name: _optional(outputs.json(name)) for name in ("evaluation", "negatives")}
     return store.write_text(outputs.folder / "report.html", page(run, **extra))
 
@@ -93,7 +95,7 @@ def _hash(text: str) -> str:
 
 
 def shown(value: Any, limit: int = TEXT_SHOWN) -> str:
-    """Return a value as text for the page: bounded, line breaks kept, other unprintable characters as escapes."""
+    """Return a value as text for the page: line breaks kept, control characters as escapes, its length bounded."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     cut = f" … ({len(text)} characters; the result file has the whole)" if len(text) > limit else ""
     return "\n".join(visible(line) for line in text[:limit].split("\n")) + cut
@@ -123,6 +125,7 @@ def content(run: dict[str, Any], evaluation: dict[str, Any] | None, negatives: d
         "split": _split(time),
         "bars": _bars(results, time),
         "limit": limit,
+        "many": len(results) > MANY,
     }
 
 
@@ -160,7 +163,8 @@ def _question(result: dict[str, Any], slow: bool, limit: int) -> dict[str, Any]:
     }
     return {
         "id": result["id"],
-        "query": result["query"],
+        "heading": shown(result["query"], min(limit, HEADING_SHOWN)),
+        "query": shown(result["query"], limit),
         "outcome": outcome,
         "flags": [name for name, is_so in flags.items() if is_so],
         "summary": f"{ref} stock {seen['stock']}" if seen and "stock" in seen else f"{ref} not found" if ref else "",
@@ -185,16 +189,13 @@ def _outcome(result: dict[str, Any], faults: list[str]) -> str:
 
 
 def _checks(result: dict[str, Any]) -> list[tuple[str, str]]:
-    """Each check on the way to the database with `passed`, `refused` or `not reached`."""
+    """The checks on the way to the database that passed, the one that decided, and those not reached any more."""
     if result["trace"]:
-        return [(name, "passed") for name in CHECKS]
-    error = result["error"] or ""
-    decided = REFUSALS.get(error, "JSON") if result["proposal"] else "reply"
+        return [("passed", ", ".join(CHECKS))]
+    decided = REFUSALS.get(result["error"] or "", "JSON") if result["proposal"] else "reply"
     place = CHECKS.index(decided)
-    return [
-        (name, "passed" if number < place else "refused" if number == place else "not reached")
-        for number, name in enumerate(CHECKS)
-    ]
+    states = (("passed", CHECKS[:place]), ("refused", (decided,)), ("not reached", CHECKS[place + 1 :]))
+    return [(state, ", ".join(names)) for state, names in states if names]
 
 
 def _split(time: dict[str, Any]) -> list[dict[str, Any]]:

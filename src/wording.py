@@ -28,9 +28,9 @@ FAULTS = {
 # Left out because they fit both cases: `not available`, `no disponible`, `không có`, `indisponible`.
 NOT_FOUND = re.compile(
     # English
-    r"\bnot? (?:been |be |was )?found\b|\bno such\b|\b(?:not|n't) exist|\bnon-?existent\b|\bunknown\b"
+    r"\bnot? (?:been |be |was )?found\b|\bno such\b|(?:\bnot|n't) exist|\bnon-?existent\b|\bunknown\b"
     r"|\bno (?:record|product)\b"
-    r"|\b(?:ca|could)(?:nnot|n't| not) (?:be found|find|locate)\b"
+    r"|\b(?:can|ca|could)(?:not|nnot|n't| not) (?:be found|find|locate)\b"
     # Spanish
     r"|\bno (?:se (?:ha |pudo |puede )?)?(?:encontr|existe)|\bno (?:fue|ha sido) encontrad|\binexistente"
     r"|\bdesconocid[oa]"

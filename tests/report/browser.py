@@ -21,6 +21,7 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
     "--hide-scrollbars",
+    "--window-size=1200,900",
 )
 
 
@@ -59,7 +60,8 @@ def look(driver: Any, page: Path, width: int = 1200, dark: bool = False) -> None
         {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600},
     )
     scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+    motion = {"name": "prefers-reduced-motion", "value": "reduce"}  # or a click may meet a page that still scrolls
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme, motion]})
     driver.get(page.as_uri())
 
 

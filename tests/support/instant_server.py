@@ -5,6 +5,7 @@ proposes the reference named in the question and words the observation right; a 
 Run as a program it prints its address and serves until standard input closes.
 """
 
+import contextlib
 import json
 import re
 import socket
@@ -72,6 +73,13 @@ class InstantServer:
         self._server.shutdown()
         self._server.server_close()
 
+    def cut(self) -> None:
+        """Stop listening and break every open connection, as a server that was killed."""
+        self.__exit__(None, None, None)
+        for connection in list(self._open):
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
     def get(self, path: str) -> dict[str, Any] | None:
         """Return what a GET of `path` answers, or `None` for a path that does not exist."""
         return {
@@ -106,6 +114,14 @@ class _Handler(socketserver.StreamRequestHandler):
     server: _Server
 
     def handle(self) -> None:
+        connections = self.server.owner._open
+        connections.add(self.connection)
+        try:
+            self._serve()
+        finally:
+            connections.discard(self.connection)
+
+    def _serve(self) -> None:
         while request := self.rfile.readline(LINE_BYTES):
             length = 0
             while (line := self.rfile.readline(LINE_BYTES).strip()) != b"":
