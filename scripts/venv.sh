@@ -1,7 +1,8 @@
+# shellcheck shell=sh
 # Shared by quickstart.sh and test.sh, which source it from the project root: an interpreter, a virtual environment,
 # packages from a hash-locked file. Prints what it does; each failure ends the script with one line and a remedy.
 
-NEEDED_MIB=900 # the environment with its packages takes about 500, the model and its download 200
+NEEDED_MIB=600 # packages take about 350, the model and its download 200
 
 say() { printf '== %s\n' "$*"; }
 fail() {
