@@ -231,7 +231,7 @@ def test_with_any_one_layer_removed_the_others_still_keep_everything_unwritten(
     report = harness.run_case(path, {"calls": calls, **removed})
     assert len(report["answers"]) == len(calls) > 60
     assert harness.snapshot(tmp_path) == before
-    harness.TALLY["writing calls with one layer removed"] += len(calls)
+    harness.count("writing calls with one layer removed", len(calls))
 
 
 def test_with_every_layer_removed_the_same_calls_do_write(tmp_path: Path) -> None:
