@@ -42,7 +42,30 @@ case $1 in -s) echo "$FAKE_SYSTEM" ;; -m) echo "$FAKE_ARCH" ;; esac
 
 
 # All that the scripts may use; nothing else of this machine is on their PATH, least of all a real nvidia-smi.
-TOOLS = "awk cat chmod chown cut dirname env grep head id mkdir nproc printenv pwd sed sh sort stat tail touch tr umask".split()
+TOOLS = [
+    "awk",
+    "cat",
+    "chmod",
+    "chown",
+    "cut",
+    "dirname",
+    "env",
+    "grep",
+    "head",
+    "id",
+    "mkdir",
+    "nproc",
+    "printenv",
+    "pwd",
+    "sed",
+    "sh",
+    "sort",
+    "stat",
+    "tail",
+    "touch",
+    "tr",
+    "umask",
+]
 
 
 @dataclass
