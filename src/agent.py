@@ -10,8 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from src.client import TransportFailure, current
-from src.reply import BadReply, decode
+from src.reply import BadReply, TransportFailure, decode
 from src.tools import TOOLS, toolcall
 
 CHOOSE = "Choisis un outil en JSON. Outils autorisés: rechercher_produit(ref), consulter_stock(ref)."
@@ -46,6 +45,8 @@ def generate(prompt: str, schema: dict[str, Any] | None = None, *, system: str) 
     With `schema` the server may only produce JSON that conforms to it; it gives no sign when it drops the constraint,
     so the text is checked again by its reader. Raises `TransportFailure` or `BadReply`.
     """
+    from src.client import current  # with it comes `requests`, which reading or testing `run()` does not need
+
     client = current()
     body = {
         "model": client.config.model,

@@ -3,10 +3,9 @@
 from typing import Any
 
 from src import agent, client, guard, provenance, show, store
-from src.client import TransportFailure
 from src.errors import CheckFailed, Precondition, ServerUnavailable
 from src.outputs import Outputs
-from src.reply import BadReply
+from src.reply import BadReply, TransportFailure
 
 
 def ask(outputs: Outputs, question: str, language: str, guarded: bool) -> None:

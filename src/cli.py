@@ -42,7 +42,9 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the fault and where to look, without the usage block; exits with status 2."""
-        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+        from src.reply import visible
+
+        self.exit(2, f"{self.prog}: {visible(message)}; see {self.prog} --help\n")
 
 
 def parser() -> Parser:
@@ -120,20 +122,20 @@ def run_prepare(args: argparse.Namespace) -> None:
 
 def run_agent(args: argparse.Namespace) -> None:
     """`agent`: the questions of the data file, in order."""
+    from src import recovery, session, show
+    from src.reply import excerpt
+
     outputs = outputs_of(args)
     outputs.open_database().close()  # before a model is loaded for nothing
     if not 1 <= args.jobs <= MAX_JOBS:
         raise Precondition(f"--jobs {args.jobs}: give a number from 1 to {MAX_JOBS}")
-    with model_server(args, outputs, slots=args.jobs):
-        from src import session, show
-        from src.reply import excerpt
-
+    with recovery.alone(outputs), model_server(args, outputs, slots=args.jobs):
         run = session.begin(outputs, args.data, args.lang, show.say, guarded=args.guard_answers, in_flight=args.jobs)
         if args.resume:
-            session.resume(run)
+            recovery.resume(run, show.say)
             show.say(f"resuming: {run.kept} results kept, {len(run.missing)} questions to ask")
         else:
-            session.set_aside(run, show.say)
+            recovery.set_aside(run, show.say)
         path = show.with_progress(len(run.questions), run.kept, lambda progress: session.work(run, progress))
     errors = [result for result in run.results if result["error"] is not None]
     print(f"{len(run.results)} questions, {len(errors)} errors; database unchanged")
@@ -203,29 +205,49 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a terminal that knows no accents still gets the line
-    args = parser().parse_args(argv)
-    debug = getattr(args, "debug", False)
-    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        args = parser().parse_args(argv)
+        signal.signal(signal.SIGTERM, _terminate)
+        status, line = _outcome(args)
+    except KeyboardInterrupt:  # before the command or while it reported
+        status, line, args = INTERRUPTED, "interrupted", argparse.Namespace(command="")
+    if line:
+        _close_output()
+        from src.reply import visible
+
+        print(f"python -m src.cli {args.command}: {visible(line)}", file=sys.stderr)
+    return status
+
+
+def _outcome(args: argparse.Namespace) -> tuple[int, str]:
+    """Run the command; returns the exit status and the line that says what went wrong, empty when nothing did."""
     try:
         args.handler(args)
         sys.stdout.flush()
-        return 0
+        return 0, ""
     except CommandError as exc:
         status, line = exc.status, str(exc)
         failure: BaseException = exc
     except KeyboardInterrupt as exc:
         status, line, failure = INTERRUPTED, f"interrupted{exc.args[0] if exc.args else ''}", exc
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader, `head` for one, has seen enough
-        return 0
+        _close_output()  # the reader, `head` for one, has seen enough
+        return 0, ""
     except OSError as exc:
         status, failure = Precondition.status, exc
         advice = "free some space and run it again" if exc.errno == errno.ENOSPC else "see the path and its permissions"
         line = f"{exc.strerror or exc}: {exc.filename or 'a file in use'}; {advice}"
-    if debug:
+    if getattr(args, "debug", False):
         raise failure
-    print(f"python -m src.cli {args.command}: {line}", file=sys.stderr)
-    return status
+    return status, line
+
+
+def _close_output() -> None:
+    """Send the rest to nobody where standard output takes no more, so that the interpreter's last flush is quiet."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _terminate(_number: int, _frame: FrameType | None) -> NoReturn:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from src import store
+from src import runfile, store
 from src.errors import Precondition
 
 # Parts of the provenance that two comparable runs share. `guard_answers` is not one: the model's text is the same.
@@ -19,11 +19,7 @@ REMEDY = "name a folder of results or its agent.json with --against"
 
 def load(path: Path, remedy: str) -> dict[str, Any]:
     """Return the run in a result folder or an `agent.json`; `Precondition` with the remedy when it is not one."""
-    file = path / "agent.json" if path.is_dir() else path
-    run = store.read_json(file, remedy)
-    if not isinstance(run, dict) or not {"provenance", "complete", "results"} <= set(run):
-        raise Precondition(f"{file} is not a result of the agent; {remedy}")
-    return run
+    return runfile.read(path / "agent.json" if path.is_dir() else path, remedy)
 
 
 def against(run: dict[str, Any], other: dict[str, Any], name: str) -> dict[str, Any]:

@@ -9,13 +9,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from src import beyond, catalog, compare, provenance, store
+from src import beyond, catalog, compare, provenance, runfile, store
 from src.errors import Precondition
 from src.outputs import Outputs
 from src.wording import marker
 
 NOT_FOUND = {"found": False}
-RUN_AGENT = "run the questions first with: python -m src.cli agent"
 
 # The tutorial's figures, two reproductions; somebody else's machine and model, shown beside ours and never mixed.
 PUBLISHED: dict[str, Any] = {
@@ -62,7 +61,7 @@ def evaluate(results: Sequence[dict[str, Any]], products: Sequence[dict[str, Any
     Raises `Precondition` when there is nothing to measure.
     """
     if not results:
-        raise Precondition(f"no result to evaluate; {RUN_AGENT}")
+        raise Precondition("there is no result to evaluate; run the agent first")
     records = references(results, products)
     pairs = list(zip(results, records, strict=True))
     return {
@@ -86,24 +85,16 @@ def evaluate_run(outputs: Outputs, data: Path, other: Path | None = None) -> tup
     Returns its path and content. Raises `Precondition` when a run is missing, damaged, made from another data file, or
     not comparable with `other`; nothing is written then.
     """
-    run = compare.load(outputs.json("agent"), RUN_AGENT)
-    if (made_from := run["provenance"].get("data", {})) != (origin := catalog.origin(data)):
-        raise Precondition(
-            f"the run was made from the data file {made_from.get('file')} with SHA-256 {made_from.get('sha256')}, "
-            f"not from {data} with {origin['sha256']}; name that file with --data"
-        )
+    run = runfile.load(outputs, data)
     products = catalog.load(data)["products"]
-    try:
-        result = {
-            "provenance": {**provenance.program(), "run": run["provenance"]},
-            "complete": run["complete"],
-            "measures": evaluate(run["results"], products),
-            "published": PUBLISHED,
-            "beyond": beyond.beyond(run["results"], references(run["results"], products)),
-            "against": _against(run, other, products),
-        }
-    except (KeyError, TypeError, IndexError, AttributeError) as exc:  # a file made or edited by something else
-        raise Precondition(f"a run holds no results of this program's form ({exc!r}); {RUN_AGENT}") from exc
+    result = {
+        "provenance": {**provenance.program(), "run": run["provenance"]},
+        "complete": run["complete"],
+        "measures": evaluate(run["results"], products),
+        "published": PUBLISHED,
+        "beyond": beyond.beyond(run["results"], references(run["results"], products)),
+        "against": _against(run, other, products),
+    }
     return store.write_json(outputs.json("evaluation"), result), result
 
 

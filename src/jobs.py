@@ -11,8 +11,8 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 from src import agent
-from src.client import TransportFailure
 from src.outputs import Outputs
+from src.reply import TransportFailure
 
 Answered = tuple[dict[str, Any], bool]
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from src import __version__
 from src.models import pinned_as
+from src.reply import excerpt
 
 if TYPE_CHECKING:
     from src.client import Client
@@ -75,7 +76,7 @@ def server(client: "Client") -> dict[str, Any]:
         "model": name,
         "quantisation": _text(props.get("model_ftype")),
         "files": [{"name": file.name, "sha256": file.sha256} for file in pinned_as(name or "")],
-        "build": next((tag for tag in tags if tag.startswith(ENGINE_TAG)), _text(props.get("build_info"))),
+        "build": _text(next((tag for tag in tags if tag.startswith(ENGINE_TAG)), props.get("build_info"))),
         "slots": _integer(props.get("total_slots")),
         "context_tokens": _integer(generation.get("n_ctx")),
         "device": CPU_TAG if CPU_TAG in tags else None,
@@ -106,7 +107,7 @@ def _integer(value: Any) -> int | None:
 
 
 def _text(value: Any) -> str | None:
-    return value[:TEXT] if isinstance(value, str) and value else None
+    return excerpt(value) if isinstance(value, str) and value else None
 
 
 def _list(value: Any) -> list[Any]:

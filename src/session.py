@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from src import agent, catalog, client, guard, jobs, provenance, store
-from src.client import TransportFailure
 from src.errors import CheckFailed, Precondition, ServerUnavailable
 from src.outputs import Outputs
-from src.reply import BadReply
+from src.reply import BadReply, TransportFailure
 from src.tools import digest
 
 GIVE_UP_AFTER = 3  # transport failures in a row (SPEC section 9)
-START = "start one with: python -m src.cli agent"
 
 Say = Callable[[str], object]
 
@@ -68,77 +66,73 @@ def begin(outputs: Outputs, data: Path, language: str, say: Say, *, guarded: boo
     return Run(outputs, identity, questions)
 
 
-def resume(run: Run) -> None:
-    """Take over the finished results of an interrupted run under the same conditions.
-
-    A question that failed in transport counts as not asked. Raises `Precondition` when there is nothing to resume or
-    when model, settings, language, data or database differ: two of them are never mixed in one result.
-    """
-    journal = run.outputs.journal
-    entries = store.Journal(journal).read()
-    if not entries:
-        raise Precondition(f"{journal} holds no interrupted run; {START}")
-    try:
-        found = entries[0]["identity"]
-        finished = [entry["result"] for entry in entries[1:] if not entry["transport_failure"]]
-        differing = [name for name in run.identity if found[name] != run.identity[name]]
-    except (KeyError, TypeError):
-        raise Precondition(f"{journal} is not a journal of this program; move it away and {START}") from None
-    if differing:
-        raise Precondition(
-            f"the interrupted run in {journal} was made with another {' and another '.join(differing)}; "
-            "finish it under its own conditions, or start anew without --resume"
-        )
-    run.results, run.kept = finished, len(finished)
-
-
-def set_aside(run: Run, say: Say) -> None:
-    """Keep the results of an interrupted run under another name before a new run takes its place."""
-    journal = run.outputs.journal
-    if finished := len(store.Journal(journal).read()[1:]):
-        kept = journal.with_name("agent.interrupted.jsonl")
-        journal.replace(kept)
-        say(
-            f"an interrupted run had {finished} results; they are kept in {kept} (agent --resume would go on with them)"
-        )
-
-
 def work(run: Run, progress: Callable[[dict[str, Any]], object]) -> Path:
     """Ask the questions that have no result yet and write `agent.json`; returns its path.
 
-    Raises `ServerUnavailable` when the server is gone and `CheckFailed` when the database changed, after writing.
-    Whatever else ends the run early, Ctrl-C included, leaves `agent.json` with what was finished, marked incomplete.
+    Raises `ServerUnavailable` when the server is gone and `CheckFailed` when the database or the model changed, after
+    writing. Whatever else ends the run early, Ctrl-C included, leaves `agent.json` with what was finished, marked
+    incomplete; on a full disk that is the journal's part.
     """
     entries = [{"identity": run.identity}, *(_entry(result, transport=False) for result in run.results)]
-    failures = 0
-    asking = contextlib.closing(jobs.answered(run.outputs, run.missing, run.identity["jobs"]))
-    with store.Journal(run.outputs.journal).writing(entries) as journal, asking as answered:
-        try:
-            for result, transport in answered:
-                if run.identity["guard_answers"]:
-                    result["delivered"] = guard.deliver(result, run.identity["language"])
-                journal.append(_entry(result, transport))
-                run.results.append(result)
-                progress(result)
-                failures = failures + 1 if transport else 0
-                if failures == GIVE_UP_AFTER:
-                    raise ServerUnavailable(
-                        f"the model server is gone ({failures} transport failures in a row: {result['error']}); "
-                        f"{len(run.results) - failures} of {len(run.questions)} results are kept, "
-                        "start the server and finish with: python -m src.cli agent --resume"
-                    )
-        except KeyboardInterrupt as exc:
-            raise KeyboardInterrupt(
-                f"{exc.args[0] if exc.args else ''}; {len(run.results)} of {len(run.questions)} results are kept, "
-                "finish with: python -m src.cli agent --resume"
-            ) from exc
-        finally:
-            path = _write(run)
+    try:
+        with store.Journal(run.outputs.journal).writing(entries) as journal:
+            try:
+                _ask_all(run, journal, progress)
+            finally:
+                path = _write(run)
+    except (KeyboardInterrupt, BrokenPipeError) as exc:
+        reason = " by a reader that closed the output" if isinstance(exc, BrokenPipeError) else "".join(exc.args[:1])
+        raise KeyboardInterrupt(f"{reason}; {_kept(run)}") from exc
+    except OSError as exc:
+        raise Precondition(f"{exc.strerror or exc}: the results cannot be written; {_kept(run)}") from exc
     if not run.missing:
         run.outputs.journal.unlink()
-    if digest(run.outputs.database) != run.identity["database"]:
-        raise CheckFailed(f"{run.outputs.database} changed during the run; see the two digests in {path}")
+    _check(run, path)
     return path
+
+
+def _kept(run: Run) -> str:
+    remedy = run.outputs.command("agent --resume")
+    return f"{len(run.results)} of {len(run.questions)} results are kept, finish with: {remedy}"
+
+
+def _ask_all(run: Run, journal: store.Journal, progress: Callable[[dict[str, Any]], object]) -> None:
+    failures = 0
+    with contextlib.closing(jobs.answered(run.outputs, run.missing, run.identity["jobs"])) as answered:
+        for result, transport in answered:
+            if run.identity["guard_answers"]:
+                result["delivered"] = guard.deliver(result, run.identity["language"])
+            journal.append(_entry(result, transport))
+            run.results.append(result)
+            progress(result)
+            failures = failures + 1 if transport else 0
+            if failures == GIVE_UP_AFTER:
+                raise ServerUnavailable(
+                    f"the model server is gone ({failures} transport failures in a row: {result['error']}); "
+                    f"{len(run.results) - failures} of {len(run.questions)} results are kept, "
+                    f"start the server and finish with: {run.outputs.command('agent --resume')}"
+                )
+
+
+def _check(run: Run, path: Path) -> None:
+    """Raise `CheckFailed` unless one database, unchanged, and one model stand behind the results."""
+    if _digest_now(run) != run.identity["database"]:
+        raise CheckFailed(f"{run.outputs.database} changed during the run; see the two digests in {path}")
+    replies = [reply for result in run.results for reply in (result["proposal"], result["answer"]) if reply]
+    for key in ("model", "build"):
+        named = sorted({reply[key] for reply in replies if key in reply})
+        if len(named) > 1:
+            raise CheckFailed(
+                f"the model server changed during the run: its replies name two of {key}, "
+                f"{' and '.join(named[:2])}; start a new run"
+            )
+
+
+def _digest_now(run: Run) -> str | None:
+    try:
+        return digest(run.outputs.database)
+    except FileNotFoundError:
+        return None
 
 
 def _entry(result: dict[str, Any], transport: bool) -> dict[str, Any]:
@@ -150,9 +144,9 @@ def _write(run: Run) -> Path:
     path = run.outputs.json("agent")
     order = {question["id"]: place for place, question in enumerate(run.questions)}
     complete = not run.missing
-    if not complete and path.exists() and store.read_json(path, START).get("complete"):
+    if not complete and path.exists() and not _is_incomplete(path):
         path.replace(path.with_name("agent.previous.json"))
-    after = digest(run.outputs.database)
+    after = _digest_now(run)
     return store.write_json(
         path,
         {
@@ -170,3 +164,12 @@ def _write(run: Run) -> Path:
             "results": sorted(run.results, key=lambda result: order[result["id"]]),
         },
     )
+
+
+def _is_incomplete(path: Path) -> bool:
+    """Whether this is an incomplete run of ours, which a later state of the same may replace."""
+    try:
+        found = store.read_json(path, "it is replaced")
+    except Precondition:
+        return False
+    return isinstance(found, dict) and found.get("complete") is False

@@ -79,7 +79,7 @@ def stages(result: dict[str, Any]) -> str:
         ("proposal", _generated(proposal) if proposal else "none: the model gave no usable reply"),
         (
             "observation",
-            json.dumps(seen, ensure_ascii=False) if seen is not None else "none: nothing was read",
+            excerpt(json.dumps(seen, ensure_ascii=False), SHOWN) if seen is not None else "none: nothing was read",
         ),
         ("answer", _generated(answer) if answer else "none"),
     ]

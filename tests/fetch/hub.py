@@ -87,9 +87,7 @@ class Handler(BaseHTTPRequestHandler):
         """Send the head of a 200 or, for a range, a 206; returns the bytes that follow."""
         first = int(self.headers.get("Range", "bytes=0-")[6:].split("-")[0])
         rest = body[first:]
-        extra = (
-            {"Content-Range": f"bytes {first}-{len(body) - 1}/{len(body)}"} if "Range" in self.headers else {}
-        )
+        extra = {"Content-Range": f"bytes {first}-{len(body) - 1}/{len(body)}"} if "Range" in self.headers else {}
         self.start(206 if extra else 200, body, len(rest) if length is None else length, extra)
         return rest
 
@@ -105,9 +103,7 @@ Fault = Callable[[Handler, bytes], None]
 
 def status(code: int, **headers: str) -> Fault:
     """Answer with a status and no file."""
-    return lambda handler, body: handler.send_status(
-        code, {k.replace("_", "-"): v for k, v in headers.items()}
-    )
+    return lambda handler, body: handler.send_status(code, {k.replace("_", "-"): v for k, v in headers.items()})
 
 
 def closes_after(count: int) -> Fault:
