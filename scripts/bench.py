@@ -3,8 +3,8 @@
     python scripts/bench.py                 # a to d, with a local server that answers at once
     python scripts/bench.py --real          # and the real model: a again as a ratio, and e (minutes)
 
-Times are wall clock on this machine with whatever else runs on it; the load is in the record. A target is printed
-beside its figure, never enforced.
+Times are wall clock on this machine with whatever else runs on it; the load is in the record, and beside the client
+and the commands stands their processor time, which a busy machine distorts less. Targets are printed, never enforced.
 """
 
 import argparse
@@ -92,7 +92,12 @@ def bodies_of(db: Any, question: Row) -> list[bytes]:
     return sent
 
 
-def pairs(outputs: Outputs, questions: Sequence[Row], repetitions: int) -> list[tuple[float, float]]:
+Pair = tuple[float, float]
+
+
+def pairs(
+    outputs: Outputs, questions: Sequence[Row], repetitions: int, clock: Callable[[], float] = time.perf_counter
+) -> list[Pair]:
     """Seconds of each question by the route and bare, one after the other, each of the two going first in turn."""
     address = urlsplit(os.environ["LLM_BASE_URL"]).netloc
     bare_connection = http.client.HTTPConnection(address)
@@ -105,9 +110,9 @@ def pairs(outputs: Outputs, questions: Sequence[Row], repetitions: int) -> list[
             bare_connection.getresponse().read()
 
     def timed(work: Callable[[], object]) -> float:
-        start = time.perf_counter()
+        start = clock()
         work()
-        return time.perf_counter() - start
+        return clock() - start
 
     bare(0)  # opens the connection
     measured = []
@@ -128,11 +133,14 @@ def client_cost(outputs: Outputs, repetitions: int) -> list[Row]:
     """(a) The route against a bare loop, on the server that answers at once."""
     questions = catalog.questions(catalog.load(), "en")
     with instant_server():
-        measured = pairs(outputs, questions, repetitions)[len(questions) :]  # the first round fills caches
+        pairs(outputs, questions, len(questions))  # fills caches
+        measured = pairs(outputs, questions, repetitions)
+        processor = pairs(outputs, questions, repetitions, time.thread_time)
     return [
         row("client, added", [1000 * (route - bare) for route, bare in measured], "ms a question"),
         row("client, whole", [1000 * route for route, _ in measured], "ms a question"),
         row("client, bare loop", [1000 * bare for _, bare in measured], "ms a question"),
+        row("client, added processor time", [1000 * (route - bare) for route, bare in processor], "ms a question"),
     ]
 
 
@@ -153,14 +161,15 @@ def gate_cost(outputs: Outputs) -> list[Row]:
     return rows
 
 
-def process(arguments: Sequence[str]) -> float:
-    """Run a command and return its seconds; it must end with status 0."""
-    start = time.perf_counter()
+def process(arguments: Sequence[str]) -> Pair:
+    """Run a command and return its seconds, by the clock and of the processor; it must end with status 0."""
+    before, start = os.times(), time.perf_counter()
     done = subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True)
-    seconds = time.perf_counter() - start
+    seconds, after = time.perf_counter() - start, os.times()
     if done.returncode:
         raise RuntimeError(f"{' '.join(arguments)} ended with {done.returncode}: {done.stderr}")
-    return seconds
+    user, system = (after[place] - before[place] for place in (2, 3))  # of the children that have ended
+    return seconds, user + system
 
 
 def peak_mb(arguments: Sequence[str]) -> float:
@@ -189,12 +198,13 @@ def command_cost(folder: Path, repetitions: int) -> list[Row]:
         "ask": lambda: ["--outputs", outputs, *ask],
         "report": lambda: ["--outputs", outputs, "report"],
     }
-    rows = [row("python -c pass", [process(["-c", "pass"]) for _ in range(repetitions)], "s")]
+    rows = [row("python -c pass", [process(["-c", "pass"])[0] for _ in range(repetitions)], "s")]
     with instant_server():
         for name, arguments in commands.items():
             process(["-m", "src.cli", *arguments()])
             made = [process(["-m", "src.cli", *arguments()]) for _ in range(repetitions)]
-            rows.append(row(name, made, "s", peak_mb=peak_mb(arguments())))
+            more = {"processor_s": median(processor for _, processor in made), "peak_mb": peak_mb(arguments())}
+            rows.append(row(name, [seconds for seconds, _ in made], "s", **more))
     return rows
 
 
@@ -230,13 +240,14 @@ def in_flight(folder: Path, count: int, jobs: int) -> list[Row]:
 
 def table(rows: Sequence[Row]) -> str:
     """The rows as text, in columns."""
-    head = f"{'':<48} {'median':>9} {'p10':>9} {'p90':>9} {'target':>8} {'peak MB':>8}"
+    head = f"{'':<48} {'median':>9} {'p10':>9} {'p90':>9} {'target':>8} {'CPU s':>8} {'peak MB':>8}"
     lines = [head, "-" * len(head)]
     for item in rows:
         target = f"{item['target']:g}" if item["target"] is not None else ""
         peak = f"{item['peak_mb']:.0f}" if "peak_mb" in item else ""
         numbers = " ".join(f"{item[key]:>9.3f}" for key in ("median", "p10", "p90"))
-        lines.append(f"{item['what']:<48} {numbers} {target:>8} {peak:>8}".rstrip())
+        processor = f"{item['processor_s']:.2f}" if "processor_s" in item else ""
+        lines.append(f"{item['what']:<48} {numbers} {target:>8} {processor:>8} {peak:>8}".rstrip())
     return "\n".join(lines)
 
 
