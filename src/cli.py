@@ -13,11 +13,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from src import catalog
 from src.errors import CommandError, Precondition
-from src.outputs import Outputs
+
+if TYPE_CHECKING:
+    from src.outputs import Outputs
 
 # Calls that the gate must refuse. The exercise: in a copy of the project, put `modifier_stock` in the place of
 # `delete`, predict what `negatives` will say, and find the check in `toolcall()` that says it.
@@ -95,13 +97,15 @@ def parser() -> Parser:
     return made
 
 
-def outputs_of(args: argparse.Namespace) -> Outputs:
+def outputs_of(args: argparse.Namespace) -> "Outputs":
     """The folder of results that the command line names."""
+    from src.outputs import Outputs
+
     return Outputs.named(getattr(args, "outputs", None))
 
 
 @contextlib.contextmanager
-def model_server(args: argparse.Namespace, outputs: Outputs, slots: int = 1) -> Iterator[None]:
+def model_server(args: argparse.Namespace, outputs: "Outputs", slots: int = 1) -> Iterator[None]:
     """The server of the environment, or the embedded one with `--embedded` or R3_EMBEDDED=1."""
     if not (getattr(args, "embedded", False) or os.environ.get("R3_EMBEDDED") == "1"):
         yield

@@ -12,6 +12,7 @@ from typing import Any
 from src import beyond, catalog, compare, provenance, runfile, store
 from src.errors import Precondition
 from src.outputs import Outputs
+from src.results import observed
 from src.wording import marker
 
 NOT_FOUND = {"found": False}
@@ -48,11 +49,6 @@ def reference(ref: str, products: Iterable[dict[str, Any]]) -> dict[str, Any]:
 def references(results: Iterable[dict[str, Any]], products: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the reference record of each result's question."""
     return [reference(result["ref"], products) for result in results]
-
-
-def observed(result: dict[str, Any]) -> dict[str, Any] | None:
-    """Return what the tool read for this question, or `None` when no call was executed."""
-    return result["trace"][0]["observation"] if result["trace"] else None
 
 
 def evaluate(results: Sequence[dict[str, Any]], products: Sequence[dict[str, Any]]) -> dict[str, Any]:
