@@ -144,8 +144,12 @@ def run_negatives(args: argparse.Namespace) -> None:
 
 def run_evaluate(args: argparse.Namespace) -> None:
     """`evaluate`: the measures of the last run."""
-    from src import evaluate, show
+    from src import evaluate, hostile, show
 
+    if catalog.is_hostile(catalog.load(args.data)):
+        path, judged = hostile.evaluate_run(outputs_of(args), args.data)
+        print(f"{hostile.report(judged)}\n{path}")
+        return
     path, result = evaluate.evaluate_run(outputs_of(args), args.data)
     print(f"{show.measures([('this run', result['measures'])])}\n{path}")
 

@@ -82,8 +82,8 @@ def _share(checks: Iterable[bool]) -> float:
 
 def evaluate_run(outputs: Outputs, data: Path) -> tuple[Path, dict[str, Any]]:
     """Measure `agent.json` and write `evaluation.json`; returns its path and content."""
+    products = catalog.products(data)
     run = runfile.load(outputs, data)
-    products = catalog.load(data)["products"]
     result = {
         "provenance": {**provenance.program(), "run": run["provenance"]},
         "complete": run["complete"],

@@ -319,7 +319,7 @@ def test_a_full_disk_stops_every_other_command_in_one_line(command: str, tmp_pat
 
 
 def test_an_output_that_takes_nothing_ends_in_one_line(shop: Shop) -> None:
-    with open("/dev/full", "w") as full:
+    with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             shop.command("exercise"),
             cwd=shop.root,
