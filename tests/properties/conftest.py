@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from tests.support import tally
 from tests.support.project import ROOT, unchanged
@@ -18,6 +18,7 @@ settings.register_profile(
     "ci", max_examples=1200, derandomize=True, deadline=None, suppress_health_check=SLOW, database=None
 )
 settings.register_profile("deep", max_examples=40_000, deadline=None, suppress_health_check=SLOW, database=None)
+settings.register_profile("layers", settings.get_profile("ci"), phases=[Phase.explicit, Phase.generate])
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from src import agent, catalog
 from src.reply import BadReply, decode, excerpt, read_reply
@@ -202,3 +203,24 @@ def test_any_bytes_are_a_completion_or_a_bad_reply(text: str) -> None:
 def test_an_excerpt_is_one_printable_line(text: str) -> None:
     assert excerpt(text).isprintable() and excerpt(excerpt(text, 10), 100) == excerpt(text, 10)
     tally.count("properties", "excerpt")
+
+
+@pytest.mark.parametrize("reason", ["length", "tool_calls", "", None, "STOP", "stop ", True, 0])
+def test_a_cut_proposal_is_not_decoded(reason: Any, db: sqlite3.Connection) -> None:
+    text = '{"outil":"consulter_stock","arguments":{"ref":"REF-001"}}'
+    original, agent.generate = agent.generate, lambda *_args, **_more: {"raw": text, "finish_reason": reason}
+    try:
+        result = agent.run(NoSql(), {"query": "?"})  # type: ignore[arg-type]
+    finally:
+        agent.generate = original
+    assert (result["error"], result["trace"], result["answer"]) == ("Proposition tronquée", [], None)
+
+
+@given(st.sampled_from(["outil", "arguments", "ref"]), JSON, JSON)
+@settings(max_examples=300)
+def test_repeated_keys_are_refused_at_any_depth(key: str, first: Any, second: Any) -> None:
+    pair = f'"{key}": {json.dumps(first)}, "{key}": {json.dumps(second)}'
+    for text in (f"{{{pair}}}", f'{{"outil": "consulter_stock", "arguments": {{{pair}}}}}', f"[[{{{pair}}}]]"):
+        with pytest.raises(ValueError, match="not JSON"):
+            decode(text)
+    tally.count("properties", "decode: repeated keys", 3)
