@@ -158,8 +158,12 @@ def run_negatives(args: argparse.Namespace) -> None:
 
 def run_evaluate(args: argparse.Namespace) -> None:
     """`evaluate`: the measures of the last run."""
-    from src import evaluate, tables
+    from src import evaluate, hostile, tables
 
+    if catalog.is_hostile(catalog.load(args.data)):
+        path, judged = hostile.evaluate_run(outputs_of(args), args.data)
+        print(f"{hostile.report(judged)}\n{path}")
+        return
     path, result = evaluate.evaluate_run(outputs_of(args), args.data, args.against)
     print(tables.measures([("this run", result["measures"])]))
     print(f"\n{tables.beyond(result['beyond'], result['measures']['queries'])}")
