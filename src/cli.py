@@ -66,7 +66,7 @@ def parser() -> Parser:
             help_text = "products and questions (default: data/products.json)"
             added.add_argument("--data", type=Path, metavar="FILE", default=catalog.DATA, help=help_text)
         if "lang" in options:
-            help_text = "language of the questions: %(choices)s (default: %(default)s)"
+            help_text = "language of the questions asked: %(choices)s (default: %(default)s)"
             added.add_argument("--lang", choices=catalog.LANGUAGES, default="en", metavar="LANG", help=help_text)
         return added
 
@@ -75,9 +75,8 @@ def parser() -> Parser:
     agent.add_argument("--resume", action="store_true", help="finish an interrupted run")
     command("negatives", run_negatives, "Attempt what is forbidden and check that it is refused; needs no model.")
     command("evaluate", run_evaluate, "Measure the last run of the agent beside the published figures.", ["data"])
-    command(
-        "exercise", run_exercise, "Predict, then observe: zero stock, unknown product, forbidden tool; needs no model."
-    )
+    summary = "Predict, then observe: zero stock, unknown product, forbidden tool; needs no model."
+    command("exercise", run_exercise, summary, ["lang"])
     ask = command("ask", run_ask, "Ask one question of your own and see its four stages.", ["lang"])
     ask.add_argument("question", help='for example "What is the stock level for REF-000?"')
     again = command("reproduce", run_reproduce, "Go the whole route in a new folder of its own.", ["data", "lang"])
@@ -149,11 +148,11 @@ def run_evaluate(args: argparse.Namespace) -> None:
 
 
 def run_exercise(args: argparse.Namespace) -> None:
-    """`exercise`: the tutorial's three questions."""
-    from src import negatives, show
+    """`exercise`: the tutorial's three questions, each prediction asked for where somebody can answer."""
+    from src import exercise
 
-    path, result = negatives.exercise(outputs_of(args), cases)
-    print(f"{show.steps(result)}\n{path}")
+    path, _ = exercise.exercise(outputs_of(args), cases, print, exercise.reader(), args.lang)
+    print(path)
 
 
 def run_ask(args: argparse.Namespace) -> None:
