@@ -1,10 +1,14 @@
 #!/bin/sh
-# A Docker Engine of our own for CI, on Debian 12, where no image can be pulled: `sh .ci/engine.sh start|stop`.
+# A Docker Engine of our own for CI, on Debian 12, where no image can be pulled: `sh .ci/engine.sh start|pause|stop`.
 #
 # start: installs the engine with apt, takes the compose and buildx plugins out of Debian 13's packages, starts
 #        dockerd on a socket of its own, and imports a stand-in for the Python base image. Prints nothing secret;
 #        what a caller has to know is in $R3_ENGINE_STATE/env (shell assignments).
-# stop:  ends the dockerd that `start` started, by its recorded process id, and removes its data.
+# pause: ends the dockerd that `start` started, by its recorded process id; a new `start` finds the images again.
+# stop:  the same, and removes its data.
+#
+# R3_ENGINE_GID gives the socket to a group, so that CI can follow the tutorial as an ordinary user.
+# R3_ENGINE_RESOLVER is the name server that dockerd finds in /etc/resolv.conf; the attack suite listens there.
 #
 # Nothing here names an archive, an index or a certificate: they are read from this machine when it runs.
 # Downloads and the root file system are kept in the cache folder, so a second run takes seconds.
@@ -66,7 +70,15 @@ unpack_plugins() {
         cp "$found" "$plugins/$plugin"
     done
     rm -rf "$apt"
-    say "plugins: $(DOCKER_CONFIG="$CACHE/docker-config" docker compose version --short), from $PLUGIN_SUITE"
+}
+
+# The client's configuration lies beside the socket, where an ordinary user can read it too.
+configure_client() {
+    mkdir -p "$STATE/docker-config"
+    cp -R "$CACHE/docker-config/cli-plugins" "$STATE/docker-config/"
+    chgrp -R "${R3_ENGINE_GID:-0}" "$STATE/docker-config"
+    chmod -R g+rwX "$STATE/docker-config"
+    say "Compose $(docker compose version --short), from $PLUGIN_SUITE"
 }
 
 running() { # the process recorded is alive and is dockerd, not a later process with the same number
@@ -76,9 +88,13 @@ running() { # the process recorded is alive and is dockerd, not a later process 
 start_engine() {
     running && return
     rm -f "$STATE/dockerd.pid"
-    # shellcheck disable=SC2086 # options of the caller, e.g. a DNS server for the attack suite
-    dockerd --host "unix://$STATE/docker.sock" --data-root "$STATE/data" --exec-root "$STATE/exec" \
-        --pidfile "$STATE/dockerd.pid" ${R3_DOCKERD_OPTIONS:-} >"$STATE/dockerd.log" 2>&1 </dev/null &
+    cp /etc/resolv.conf "$STATE/resolv.conf"
+    [ -z "${R3_ENGINE_RESOLVER:-}" ] || echo "nameserver $R3_ENGINE_RESOLVER" >"$STATE/resolv.conf"
+    # In a mount namespace of its own, so that its resolv.conf is nobody else's.
+    # shellcheck disable=SC2016 # expanded by the inner shell
+    unshare --mount sh -c 'mount --bind "$1" /etc/resolv.conf && shift && exec "$@"' sh "$STATE/resolv.conf" \
+        dockerd --host "unix://$STATE/docker.sock" --group "${R3_ENGINE_GID:-0}" --data-root "$STATE/data" \
+        --exec-root "$STATE/exec" --pidfile "$STATE/dockerd.pid" >"$STATE/dockerd.log" 2>&1 </dev/null &
     waited=0
     until docker info >/dev/null 2>&1; do
         [ "$waited" -lt "$WAIT_S" ] || fail "dockerd did not answer in $WAIT_S s: $(tail -n 1 "$STATE/dockerd.log")"
@@ -110,6 +126,7 @@ import_root() {
 # The stand-in base: that root, this machine's certificates and pip settings (an index, a proxy and a certificate
 # bundle are facts of the machine, so they are read here and go into an image that never leaves it).
 build_base() {
+    docker image inspect "$BASE_TAG" >/dev/null 2>&1 && return
     context=$STATE/base
     rm -rf "$context"
     mkdir -p "$context"
@@ -137,12 +154,13 @@ EOF
 write_env() {
     cat >"$STATE/env" <<EOF
 DOCKER_HOST=unix://$STATE/docker.sock
-DOCKER_CONFIG=$CACHE/docker-config
+DOCKER_CONFIG=$STATE/docker-config
 PYTHON_IMAGE=$BASE_TAG
 EOF
 }
 
-stop_engine() {
+# End dockerd but keep its images, for a start with other settings.
+pause_engine() {
     if running; then
         say "ending dockerd, process $pid"
         kill "$pid"
@@ -153,6 +171,10 @@ stop_engine() {
         done
         running && fail "dockerd $pid did not end"
     fi
+}
+
+stop_engine() {
+    pause_engine
     # subtle: a mount left in the data folder would make rm reach through it
     if grep -q " $STATE/" /proc/mounts; then
         grep " $STATE/" /proc/mounts | cut -d ' ' -f 2 | sort -r | xargs -r -n 1 umount
@@ -161,17 +183,19 @@ stop_engine() {
 }
 
 [ "$(id -u)" -eq 0 ] || fail "needs root: it starts dockerd"
-export DOCKER_HOST="unix://$STATE/docker.sock" DOCKER_CONFIG="$CACHE/docker-config"
+export DOCKER_HOST="unix://$STATE/docker.sock" DOCKER_CONFIG="$STATE/docker-config"
 case ${1:-} in
 start)
     mkdir -p "$STATE" "$CACHE/docker-config"
     install_packages
     unpack_plugins
+    configure_client
     start_engine
     import_root
     build_base
     write_env
     ;;
+pause) pause_engine ;;
 stop) stop_engine ;;
-*) fail "usage: sh .ci/engine.sh start|stop" ;;
+*) fail "usage: sh .ci/engine.sh start|pause|stop" ;;
 esac

@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Shared by quickstart.sh and test.sh, which source it from the project root: an interpreter, a virtual environment,
 # packages from a hash-locked file. Prints what it does; each failure ends the script with one line and a remedy.
 

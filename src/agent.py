@@ -40,7 +40,7 @@ FAILURES = (ValueError, TypeError, KeyError, sqlite3.Error, BadReply, TransportF
 
 
 def generate(prompt: str, schema: dict[str, Any] | None = None, *, system: str) -> dict[str, Any]:
-    """Ask the model once and return its text as `raw`, the `finish_reason`, and the server's `timings` if it has any.
+    """Ask the model once and return its text as `raw`, `finish_reason`, `seconds`, and the server's own `timings`.
 
     With `schema` the server may only produce JSON that conforms to it; it gives no sign when it drops the constraint,
     so the text is checked again by its reader. Raises `TransportFailure` or `BadReply`.
@@ -59,7 +59,9 @@ def generate(prompt: str, schema: dict[str, Any] | None = None, *, system: str) 
             "type": "json_schema",
             "json_schema": {"name": "proposal", "strict": True, "schema": schema},
         }
-    return client.chat(body)
+    start = time.perf_counter()
+    reply = client.chat(body)
+    return {**reply, "seconds": time.perf_counter() - start}
 
 
 def run(

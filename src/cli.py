@@ -29,6 +29,7 @@ cases: list[Any] = [
     {"outil": "consulter_stock", "arguments": {"ref": "REF-000"}, "admin": True},
 ]
 
+MAX_JOBS = 64  # far above the slots of any server this is for; more threads would only wait
 INTERRUPTED = 1  # SPEC section 4 has no status of its own for Ctrl-C and SIGTERM
 EPILOG = """the tutorial's order: prepare, agent, negatives, evaluate, exercise
 without Docker and GPU: python -m src.cli --embedded reproduce
@@ -41,7 +42,9 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the fault and where to look, without the usage block; exits with status 2."""
-        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+        from src.reply import visible
+
+        self.exit(2, f"{self.prog}: {visible(message)}; see {self.prog} --help\n")
 
 
 def parser() -> Parser:
@@ -65,20 +68,27 @@ def parser() -> Parser:
         if "data" in options:
             help_text = "products and questions (default: data/products.json)"
             added.add_argument("--data", type=Path, metavar="FILE", default=catalog.DATA, help=help_text)
+        if "guard" in options:
+            help_text = "replace a sentence with a fault by a plain one made from the observation"
+            added.add_argument("--guard-answers", action=argparse.BooleanOptionalAction, default=False, help=help_text)
         if "lang" in options:
             help_text = "language of the questions asked: %(choices)s (default: %(default)s)"
             added.add_argument("--lang", choices=catalog.LANGUAGES, default="en", metavar="LANG", help=help_text)
         return added
 
     command("prepare", run_prepare, "Build the database from data/products.json and record its digest.", ["data"])
-    agent = command("agent", run_agent, "Ask the model the 30 questions through the gate.", ["data", "lang"])
+    agent = command("agent", run_agent, "Ask the model the 30 questions through the gate.", ["data", "lang", "guard"])
+    agent.add_argument("--jobs", type=int, default=1, metavar="N", help="questions in flight (default: 1, R3's way)")
     agent.add_argument("--resume", action="store_true", help="finish an interrupted run")
     command("negatives", run_negatives, "Attempt what is forbidden and check that it is refused; needs no model.")
-    command("evaluate", run_evaluate, "Measure the last run of the agent beside the published figures.", ["data"])
+    measure = command("evaluate", run_evaluate, "Measure the last run beside the published figures.", ["data"])
+    measure.add_argument("--against", type=Path, metavar="OTHER", help="compare with the run in a folder or agent.json")
     summary = "Predict, then observe: zero stock, unknown product, forbidden tool; needs no model."
     command("exercise", run_exercise, summary, ["lang"])
-    ask = command("ask", run_ask, "Ask one question of your own and see its four stages.", ["lang"])
+    ask = command("ask", run_ask, "Ask one question of your own and see its four stages.", ["lang", "guard"])
+    ask.set_defaults(guard_answers=True)
     ask.add_argument("question", help='for example "What is the stock level for REF-000?"')
+    command("report", run_report, "Make a page about the last run to look at in a browser: report.html.")
     again = command("reproduce", run_reproduce, "Go the whole route in a new folder of its own.", ["data", "lang"])
     again.add_argument("--runs", type=int, default=1, metavar="N", help="repeat it and compare the runs (default: 1)")
     return made
@@ -90,14 +100,14 @@ def outputs_of(args: argparse.Namespace) -> Outputs:
 
 
 @contextlib.contextmanager
-def model_server(args: argparse.Namespace, outputs: Outputs) -> Iterator[None]:
+def model_server(args: argparse.Namespace, outputs: Outputs, slots: int = 1) -> Iterator[None]:
     """The server of the environment, or the embedded one with `--embedded` or R3_EMBEDDED=1."""
     if not (getattr(args, "embedded", False) or os.environ.get("R3_EMBEDDED") == "1"):
         yield
         return
     from src import embedded, show
 
-    with embedded.running(outputs.folder / "embedded-server.log", show.say):
+    with embedded.running(outputs.folder / "embedded-server.log", show.say, slots=slots):
         yield
 
 
@@ -111,18 +121,20 @@ def run_prepare(args: argparse.Namespace) -> None:
 
 def run_agent(args: argparse.Namespace) -> None:
     """`agent`: the questions of the data file, in order."""
+    from src import recovery, session, show
+    from src.reply import excerpt
+
     outputs = outputs_of(args)
     outputs.open_database().close()  # before a model is loaded for nothing
-    with model_server(args, outputs):
-        from src import session, show
-        from src.reply import excerpt
-
-        run = session.begin(outputs, args.data, args.lang, show.say)
+    if not 1 <= args.jobs <= MAX_JOBS:
+        raise Precondition(f"--jobs {args.jobs}: give a number from 1 to {MAX_JOBS}")
+    with recovery.alone(outputs), model_server(args, outputs, slots=args.jobs):
+        run = session.begin(outputs, args.data, args.lang, show.say, guarded=args.guard_answers, in_flight=args.jobs)
         if args.resume:
-            session.resume(run)
+            recovery.resume(run, show.say)
             show.say(f"resuming: {run.kept} results kept, {len(run.missing)} questions to ask")
         else:
-            session.set_aside(run, show.say)
+            recovery.set_aside(run, show.say)
         path = show.with_progress(len(run.questions), run.kept, lambda progress: session.work(run, progress))
     errors = [result for result in run.results if result["error"] is not None]
     print(f"{len(run.results)} questions, {len(errors)} errors; database unchanged")
@@ -141,10 +153,14 @@ def run_negatives(args: argparse.Namespace) -> None:
 
 def run_evaluate(args: argparse.Namespace) -> None:
     """`evaluate`: the measures of the last run."""
-    from src import evaluate, show
+    from src import evaluate, tables
 
-    path, result = evaluate.evaluate_run(outputs_of(args), args.data)
-    print(f"{show.measures([('this run', result['measures'])])}\n{path}")
+    path, result = evaluate.evaluate_run(outputs_of(args), args.data, args.against)
+    print(tables.measures([("this run", result["measures"])]))
+    print(f"\n{tables.beyond(result['beyond'], result['measures']['queries'])}")
+    if result["against"] is not None:
+        print(tables.against(result["against"], result["measures"]))
+    print(path)
 
 
 def run_exercise(args: argparse.Namespace) -> None:
@@ -162,7 +178,14 @@ def run_ask(args: argparse.Namespace) -> None:
     with model_server(args, outputs):
         from src import ask
 
-        ask.ask(outputs, args.question, args.lang)
+        ask.ask(outputs, args.question, args.lang, args.guard_answers)
+
+
+def run_report(args: argparse.Namespace) -> None:
+    """`report`: the page about the last run."""
+    from src import report
+
+    print(report.report(outputs_of(args)))
 
 
 def run_reproduce(args: argparse.Namespace) -> None:
@@ -181,29 +204,49 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a terminal that knows no accents still gets the line
-    args = parser().parse_args(argv)
-    debug = getattr(args, "debug", False)
-    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        args = parser().parse_args(argv)
+        signal.signal(signal.SIGTERM, _terminate)
+        status, line = _outcome(args)
+    except KeyboardInterrupt:  # before the command or while it reported
+        status, line, args = INTERRUPTED, "interrupted", argparse.Namespace(command="")
+    if line:
+        _close_output()
+        from src.reply import visible
+
+        print(f"python -m src.cli {args.command}: {visible(line)}", file=sys.stderr)
+    return status
+
+
+def _outcome(args: argparse.Namespace) -> tuple[int, str]:
+    """Run the command; returns the exit status and the line that says what went wrong, empty when nothing did."""
     try:
         args.handler(args)
         sys.stdout.flush()
-        return 0
+        return 0, ""
     except CommandError as exc:
         status, line = exc.status, str(exc)
         failure: BaseException = exc
     except KeyboardInterrupt as exc:
         status, line, failure = INTERRUPTED, f"interrupted{exc.args[0] if exc.args else ''}", exc
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader, `head` for one, has seen enough
-        return 0
+        _close_output()  # the reader, `head` for one, has seen enough
+        return 0, ""
     except OSError as exc:
         status, failure = Precondition.status, exc
         advice = "free some space and run it again" if exc.errno == errno.ENOSPC else "see the path and its permissions"
         line = f"{exc.strerror or exc}: {exc.filename or 'a file in use'}; {advice}"
-    if debug:
+    if getattr(args, "debug", False):
         raise failure
-    print(f"python -m src.cli {args.command}: {line}", file=sys.stderr)
-    return status
+    return status, line
+
+
+def _close_output() -> None:
+    """Send the rest to nobody where standard output takes no more, so that the interpreter's last flush is quiet."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _terminate(_number: int, _frame: FrameType | None) -> NoReturn:

@@ -5,12 +5,13 @@ No retries: a failure is reported once, as `TransportFailure` (no usable answer 
 """
 
 import functools
+import http.client
 import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import requests
@@ -19,6 +20,7 @@ from requests import codes
 from requests.adapters import HTTPAdapter
 
 from src import settings
+from src.deadline import Deadline
 from src.errors import ServerUnavailable
 from src.reply import BadReply, TransportFailure, excerpt, read_reply
 from src.settings import Settings
@@ -36,6 +38,8 @@ class Client:
     def __init__(self, config: Settings) -> None:
         self.config = config
         self._sockets: list[Any] = []
+        self._expired = False
+        self._deadline = Deadline(self._cut)  # a socket timeout alone lets a slow drip go on for ever
         self._session = requests.Session()
         self._session.trust_env = False
         self._session.headers["Accept-Encoding"] = "identity"  # a compressed reply could outgrow the bound
@@ -48,9 +52,13 @@ class Client:
     def chat(self, body: dict[str, Any]) -> dict[str, Any]:
         """Send one chat completion request and return what `read_reply` returns."""
         status, content = self._exchange("POST", "/v1/chat/completions", self.config.timeout_s, body)
-        if status != codes.ok:
-            raise BadReply(f"HTTP {status}: {_server_message(content)}")
-        return read_reply(content)
+        try:
+            if status != codes.ok:
+                raise BadReply(f"HTTP {status}: {_server_message(content)}")
+            return read_reply(content)
+        except BadReply:
+            self._session.close()  # whatever follows on this connection is not the reply to the next question
+            raise
 
     def get(self, path: str) -> tuple[int, Any]:
         """Return the status and the JSON value at `path`, or `None` in place of a body that is not JSON."""
@@ -61,54 +69,69 @@ class Client:
             return status, None
 
     def _exchange(self, method: str, path: str, seconds: float, body: Any = None) -> tuple[int, bytes]:
+        self._expired = False
         try:
-            with (
-                self._deadline(seconds),
-                self._session.request(
-                    method,
-                    self.config.base_url + path,
-                    json=body,
-                    timeout=(min(CONNECT_S, seconds), seconds),
-                    allow_redirects=False,
-                    stream=True,
-                ) as response,
-            ):
+            with self._deadline.within(seconds), self._send(method, path, seconds, body) as response:
                 content = response.raw.read(REPLY_BYTES + 1, decode_content=False)
                 if len(content) > REPLY_BYTES:
                     raise BadReply(f"the reply is larger than {REPLY_BYTES} bytes")
+                if missing := response.raw.length_remaining:  # of the declared length; a single read does not complain
+                    raise urllib3.exceptions.IncompleteRead(len(content), missing)
+                if self._expired:  # where no length is declared, our own cut looks like the regular end
+                    raise TimeoutError
                 return response.status_code, content
-        except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, UnicodeError) as exc:
-            raise TransportFailure(_reason(exc, seconds)) from exc
+        except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError) as exc:
+            self._session.close()
+            raise TransportFailure(_reason(TimeoutError() if self._expired else exc, seconds)) from exc
 
-    @contextmanager
-    def _deadline(self, seconds: float) -> Iterator[None]:
-        """Shut the connection when `seconds` are over: a socket timeout alone lets a slow drip go on for ever."""
-        timer = threading.Timer(seconds, self._cut)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
+    def _send(self, method: str, path: str, seconds: float, body: Any) -> requests.Response:
+        """Send one request and return the reply with its body unread.
+
+        Subtle: not `Session.request()`, which reads and decompresses the whole body of a redirect even when it is told
+        not to follow it.
+        """
+        request = self._session.prepare_request(requests.Request(method, self.config.base_url + path, json=body))
+        timeout = (min(CONNECT_S, seconds), seconds)
+        return self._session.get_adapter(request.url or "").send(request, stream=True, timeout=timeout)
 
     def _cut(self) -> None:
+        self._expired = True
         for sock in self._sockets:
             with suppress(OSError):  # it may have ended by itself
-                socket.socket.shutdown(sock, socket.SHUT_RDWR)  # below TLS as well
+                sock.shutdown(socket.SHUT_RDWR)  # below TLS as well
+
+
+class _Reply(http.client.HTTPResponse):
+    """A reply in chunks of honest sizes: the library reads one of negative size to the end, whatever the bound."""
+
+    def _safe_read(self, amt: int) -> bytes:
+        if amt < 0:
+            raise http.client.IncompleteRead(b"")
+        return super()._safe_read(amt)  # type: ignore[misc, no-any-return]  # private, and the same since Python 2
+
+
+def _noted(sock: socket.socket, live: list[Any]) -> socket.socket:
+    """Leave a second handle of a new connection in `live`; TLS takes the first one over before its handshake."""
+    while live:
+        live.pop().close()
+    live.append(sock.dup())
+    return sock
 
 
 def _adapter(live: list[Any]) -> HTTPAdapter:
     """An adapter whose connections leave their socket in `live`, for the deadline to shut."""
 
     class Plain(urllib3.connection.HTTPConnection):
-        def connect(self) -> None:
-            super().connect()
-            live[:] = [self.sock]
+        response_class = _Reply
+
+        def _new_conn(self) -> socket.socket:
+            return _noted(super()._new_conn(), live)
 
     class Secure(urllib3.connection.HTTPSConnection):
-        def connect(self) -> None:
-            super().connect()
-            live[:] = [self.sock]
+        response_class = _Reply
+
+        def _new_conn(self) -> socket.socket:
+            return _noted(super()._new_conn(), live)
 
     plain = type("PlainPool", (urllib3.HTTPConnectionPool,), {"ConnectionCls": Plain})
     secure = type("SecurePool", (urllib3.HTTPSConnectionPool,), {"ConnectionCls": Secure})
@@ -128,8 +151,10 @@ def _reason(exc: BaseException, seconds: float) -> str:
         (urllib3.exceptions.ConnectTimeoutError, f"no connection within {min(CONNECT_S, seconds):g} s"),
         (TimeoutError, f"no complete reply within {seconds:g} s"),
         (urllib3.exceptions.ReadTimeoutError, f"no complete reply within {seconds:g} s"),
+        (http.client.RemoteDisconnected, "the server closed the connection without a reply"),
         (ConnectionResetError, "connection reset"),
-        (urllib3.exceptions.IncompleteRead, "the reply was cut short"),
+        (http.client.BadStatusLine, "the reply is not HTTP"),
+        (http.client.IncompleteRead, "the reply was cut short"),
     ):
         if any(isinstance(link, kind) for link in chain):
             return words
@@ -146,10 +171,10 @@ def _server_message(content: bytes) -> str:
     """The server's own words from an error body: llama.cpp sends JSON, a proxy in front of it HTML."""
     text = content[: 1 << 16].decode("utf-8", "replace")
     try:
-        message = json.loads(text)["error"]["message"]
+        message = str(json.loads(text)["error"]["message"])
     except (ValueError, RecursionError, TypeError, KeyError, IndexError):
         message = text
-    return excerpt(str(message)) or "empty body"
+    return excerpt(message) or "empty body"
 
 
 @functools.cache

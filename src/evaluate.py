@@ -9,12 +9,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from src import catalog, provenance, store
+from src import beyond, catalog, compare, provenance, runfile, store
 from src.errors import Precondition
 from src.outputs import Outputs
+from src.wording import marker
 
 NOT_FOUND = {"found": False}
-NOT_FOUND_MARKER = "introuvable"
 
 # The tutorial's figures, two reproductions; somebody else's machine and model, shown beside ours and never mixed.
 PUBLISHED: dict[str, Any] = {
@@ -45,14 +45,14 @@ def reference(ref: str, products: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return next((product for product in products if product["ref"] == ref), NOT_FOUND)
 
 
+def references(results: Iterable[dict[str, Any]], products: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the reference record of each result's question."""
+    return [reference(result["ref"], products) for result in results]
+
+
 def observed(result: dict[str, Any]) -> dict[str, Any] | None:
     """Return what the tool read for this question, or `None` when no call was executed."""
     return result["trace"][0]["observation"] if result["trace"] else None
-
-
-def marker(record: dict[str, Any]) -> str:
-    """Return the text that the published measure looks for: the stock number, or `introuvable`."""
-    return str(record["stock"]) if "stock" in record else NOT_FOUND_MARKER
 
 
 def evaluate(results: Sequence[dict[str, Any]], products: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def evaluate(results: Sequence[dict[str, Any]], products: Sequence[dict[str, Any
     """
     if not results:
         raise Precondition("there is no result to evaluate; run the agent first")
-    records = [reference(result["ref"], products) for result in results]
+    records = references(results, products)
     pairs = list(zip(results, records, strict=True))
     return {
         "queries": len(results),
@@ -79,14 +79,28 @@ def _share(checks: Iterable[bool]) -> float:
     return round(fmean(checks), 4)  # four digits, as published
 
 
-def evaluate_run(outputs: Outputs, data: Path) -> tuple[Path, dict[str, Any]]:
-    """Measure `agent.json` and write `evaluation.json`; returns its path and content."""
-    run = store.read_json(outputs.json("agent"), f"run the questions first with: {outputs.command('agent')}")
+def evaluate_run(outputs: Outputs, data: Path, other: Path | None = None) -> tuple[Path, dict[str, Any]]:
+    """Measure `agent.json`, compare it with the run in `other` if there is one, and write `evaluation.json`.
+
+    Returns its path and content. Raises `Precondition` when a run is missing, damaged, made from another data file, or
+    not comparable with `other`; nothing is written then.
+    """
+    run = runfile.load(outputs, data)
     products = catalog.load(data)["products"]
     result = {
         "provenance": {**provenance.program(), "run": run["provenance"]},
         "complete": run["complete"],
         "measures": evaluate(run["results"], products),
         "published": PUBLISHED,
+        "beyond": beyond.beyond(run["results"], references(run["results"], products)),
+        "against": _against(run, other, products),
     }
     return store.write_json(outputs.json("evaluation"), result), result
+
+
+def _against(run: dict[str, Any], other: Path | None, products: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    if other is None:
+        return None
+    there = compare.load(other, compare.REMEDY)
+    compared = compare.against(run, there, other.name)
+    return {**compared, "measures": evaluate(there["results"], products)}

@@ -9,6 +9,15 @@ from src.errors import Precondition
 from src.paths import ROOT, near
 from src.tools import readonly
 
+FRESH = "start from a fresh copy"
+# With them the file's digest is not the digest of the data, and even a reader may write beside the file.
+SIDECARS = ("-journal", "-wal", "-shm")
+JOURNAL_MODE = slice(18, 20)  # bytes of the file's header, sqlite.org/fileformat2.html section 1.3
+WRITE_AHEAD = b"\x02\x02"
+# SQLite keeps any type in any column; JSON cannot carry a blob.
+STRANGE = (
+    "SELECT count(*) FROM products WHERE typeof(ref) <> 'text' OR typeof(name) <> 'text' OR typeof(stock) <> 'integer'"
+)
 DEFAULT = near(ROOT / "outputs")
 
 
@@ -41,11 +50,26 @@ class Outputs:
 
     def open_database(self) -> sqlite3.Connection:
         """Open the prepared database read-only; `Precondition` when it is missing or not ours."""
-        if not self.database.exists():
+        if not self.database.is_file():
             raise Precondition(f"{self.database} is missing; build it with: {self.command('prepare')}")
+        for suffix in SIDECARS:
+            if os.path.lexists(f"{self.database}{suffix}"):
+                raise Precondition(
+                    f"{self.database}{suffix} lies beside the database: another program writes there, or was "
+                    f"interrupted; {FRESH}"
+                )
+        with self.database.open("rb") as file:
+            if file.read(JOURNAL_MODE.stop)[JOURNAL_MODE] == WRITE_AHEAD:
+                raise Precondition(f"{self.database} is in WAL mode, which 'prepare' never sets; {FRESH}")
+        db = None
         try:
             db = readonly(self.database)
-            db.execute("SELECT ref,name,stock FROM products LIMIT 1").fetchone()
+            strange = db.execute(STRANGE).fetchone()[0]
         except sqlite3.Error as exc:
-            raise Precondition(f"{self.database} cannot be read ({exc}); start from a fresh copy") from None
+            if db is not None:
+                db.close()
+            raise Precondition(f"{self.database} cannot be read ({exc}); {FRESH}") from None
+        if strange:
+            db.close()
+            raise Precondition(f"{self.database} holds {strange} rows that 'prepare' would not write; {FRESH}")
         return db

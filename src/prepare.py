@@ -1,5 +1,6 @@
 """`prepare`: build the database that the agent will only ever read, and record its digest."""
 
+import sqlite3
 from pathlib import Path
 
 from src import catalog, provenance, store
@@ -21,6 +22,10 @@ def prepare(outputs: Outputs, data: Path) -> Path:
         raise Precondition(
             f"{outputs.database} exists and is never overwritten; start from a fresh copy of the project, "
             "or name another folder with --outputs"
+        ) from None
+    except sqlite3.Error as exc:
+        raise Precondition(
+            f"{outputs.database} cannot be built ({exc}); free some space, or name another folder with --outputs"
         ) from None
     return store.write_json(
         outputs.json("prepare"),

@@ -5,7 +5,6 @@
 
 import functools
 import json
-import math
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from src.paths import ROOT
@@ -21,6 +20,7 @@ TIMINGS = (
     "predicted_ms",
     "cache_n",
 )  # llama.cpp's extension, in tokens and ms
+MOST = 1e9  # tokens or ms in one of the numbers above; a larger one is not a measurement
 EXCERPT = 200  # characters of somebody else's text in one of our messages
 
 
@@ -47,14 +47,20 @@ def decode(text: str) -> Any:
 
     `json.loads` alone keeps the last of two equal keys without a word, so a check of exact keys would come too late.
     """
+    if not text:
+        raise ValueError("empty answer: the model wrote nothing")
     try:
-        return json.loads(text, object_pairs_hook=_exact_keys, parse_constant=_no_constant)
+        return _strict(text)
     except RecursionError:
         raise ValueError("not JSON: nested too deeply") from None
     except json.JSONDecodeError as exc:
         raise ValueError(f"not JSON: {exc.msg} at character {exc.pos} of {excerpt(text)!r}") from None
     except ValueError as exc:  # a number of more digits than Python converts, or one of the two hooks below
         raise ValueError(f"not JSON: {excerpt(str(exc))}") from None
+
+
+def _strict(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=_exact_keys, parse_constant=_no_constant)
 
 
 def _exact_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -81,13 +87,13 @@ def read_reply(body: bytes) -> dict[str, Any]:
     Raises `BadReply` saying what is wrong with a body that is not a chat completion.
     """
     try:
-        reply = json.loads(body.decode("utf-8"))
+        reply = _strict(body.decode("utf-8"))
+        fault = next(iter(_validator().iter_errors(reply)), None)
     except UnicodeDecodeError as exc:
         raise BadReply(f"the reply is not UTF-8 text (byte {exc.start})") from None
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError):  # the latter also where the validator quotes what is nested too deeply
         shown = excerpt(body[: 4 * EXCERPT].decode("utf-8", "replace"))
         raise BadReply(f"the reply is not JSON: {shown!r}") from None
-    fault = next(iter(_validator().iter_errors(reply)), None)
     if fault is not None:
         raise BadReply(f"the reply is not a chat completion: {fault.json_path}: {excerpt(fault.message)}")
     choice = reply["choices"][0]
@@ -108,5 +114,5 @@ def _timings(block: Any) -> dict[str, float]:
     return {
         name: value
         for name, value in numbers.items()
-        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST
     }

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from src import evaluate, exercise, negatives, prepare, session, show, store
+from src import compare, evaluate, exercise, negatives, prepare, session, show, store, tables
 from src.errors import CheckFailed
 from src.outputs import Outputs
 
@@ -51,7 +51,7 @@ def reproduce(parent: Path, data: Path, language: str, cases: Sequence[Any], run
     folder, last = made[-1]
     _print_stages(last["agent"]["results"])
     _print_summary(made)
-    if differences := _differences([content["agent"]["results"] for _, content in made]):
+    if differences := compare.changed([content["agent"] for _, content in made]):
         store.write_json(folder / "differences.json", differences)
         raise CheckFailed(f"the runs differ in {len(differences)} questions; see {folder / 'differences.json'}")
     if runs > 1:
@@ -76,23 +76,4 @@ def _print_summary(made: Sequence[tuple[Path, dict[str, Any]]]) -> None:
     show.say(show.digests(made[-1][1]["agent"]))
     server = made[-1][1]["agent"]["provenance"]["server"]
     show.say(f"\n== measures ({server['model']}, {server['build']}, {server['device'] or 'device not reported'})")
-    show.say(show.measures([(folder.name, content["evaluation"]["measures"]) for folder, content in made]))
-
-
-def _differences(runs: Sequence[Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """The questions whose proposal, trace or answer text is not the same in all runs."""
-
-    def said(result: dict[str, Any]) -> dict[str, Any]:
-        return {
-            "proposal": result["proposal"] and result["proposal"]["raw"],
-            "trace": result["trace"],
-            "answer": result["answer"] and result["answer"]["raw"],
-            "error": result["error"],
-        }
-
-    columns = [[said(result) for result in results] for results in runs]
-    return [
-        {"id": runs[0][place]["id"], "runs": list(row)}
-        for place, row in enumerate(zip(*columns, strict=True))
-        if any(other != row[0] for other in row)
-    ]
+    show.say(tables.measures([(folder.name, content["evaluation"]["measures"]) for folder, content in made]))

@@ -4,13 +4,13 @@ A finished question is one line of the journal, forced to disk; `agent.json` is 
 not. Three transport failures in a row mean that the server is gone. The database digest before and after must agree.
 """
 
-import sqlite3
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from src import agent, catalog, client, provenance, store
+from src import agent, catalog, client, guard, jobs, provenance, store
 from src.errors import CheckFailed, Precondition, ServerUnavailable
 from src.outputs import Outputs
 from src.reply import BadReply, TransportFailure
@@ -38,9 +38,10 @@ class Run:
         return [question for question in self.questions if question["id"] not in done]
 
 
-def begin(outputs: Outputs, data: Path, language: str, say: Say) -> Run:
+def begin(outputs: Outputs, data: Path, language: str, say: Say, *, guarded: bool = False, in_flight: int = 1) -> Run:
     """Check what a run needs (data, database, server) and return it, not yet started.
 
+    `guarded` adds the delivered sentence to each result; `in_flight` questions are asked at a time.
     Raises `Precondition` or `ServerUnavailable`.
     """
     questions = catalog.questions(catalog.load(data), language)
@@ -57,92 +58,81 @@ def begin(outputs: Outputs, data: Path, language: str, say: Say) -> Run:
         "language": language,
         "data": catalog.origin(data),
         "database": digest(outputs.database),
+        "guard_answers": guarded,
+        "jobs": in_flight,
     }
+    if (slots := reported["slots"]) is not None and slots < in_flight:
+        say(f"the server answers {slots} at a time: of {in_flight} questions in flight the others wait for it")
     return Run(outputs, identity, questions)
-
-
-def resume(run: Run) -> None:
-    """Take over the finished results of an interrupted run under the same conditions.
-
-    A question that failed in transport counts as not asked. Raises `Precondition` when there is nothing to resume or
-    when model, settings, language, data or database differ: two of them are never mixed in one result.
-    """
-    journal = run.outputs.journal
-    entries = store.Journal(journal).read()
-    if not entries:
-        raise Precondition(f"{journal} holds no interrupted run; {_start(run)}")
-    try:
-        found = entries[0]["identity"]
-        finished = [entry["result"] for entry in entries[1:] if not entry["transport_failure"]]
-        differing = [name for name in run.identity if found[name] != run.identity[name]]
-    except (KeyError, TypeError):
-        raise Precondition(f"{journal} is not a journal of this program; move it away and {_start(run)}") from None
-    if differing:
-        raise Precondition(
-            f"the interrupted run in {journal} was made with another {' and another '.join(differing)}; "
-            "finish it under its own conditions, or start anew without --resume"
-        )
-    run.results, run.kept = finished, len(finished)
-
-
-def set_aside(run: Run, say: Say) -> None:
-    """Keep the results of an interrupted run under another name before a new run takes its place."""
-    journal = run.outputs.journal
-    if finished := len(store.Journal(journal).read()[1:]):
-        kept = journal.with_name("agent.interrupted.jsonl")
-        journal.replace(kept)
-        say(
-            f"an interrupted run had {finished} results; they are kept in {kept} (agent --resume would go on with them)"
-        )
 
 
 def work(run: Run, progress: Callable[[dict[str, Any]], object]) -> Path:
     """Ask the questions that have no result yet and write `agent.json`; returns its path.
 
-    Raises `ServerUnavailable` when the server is gone and `CheckFailed` when the database changed, after writing.
-    Whatever else ends the run early, Ctrl-C included, leaves `agent.json` with what was finished, marked incomplete.
+    Raises `ServerUnavailable` when the server is gone and `CheckFailed` when the database or the model changed, after
+    writing. Whatever else ends the run early, Ctrl-C included, leaves `agent.json` with what was finished, marked
+    incomplete; on a full disk that is the journal's part.
     """
     entries = [{"identity": run.identity}, *(_entry(result, transport=False) for result in run.results)]
-    db = run.outputs.open_database()
-    failures = 0
-    with store.Journal(run.outputs.journal).writing(entries) as journal:
-        try:
-            for question in run.missing:
-                result, transport = _ask(db, question)
-                journal.append(_entry(result, transport))
-                run.results.append(result)
-                progress(result)
-                failures = failures + 1 if transport else 0
-                if failures == GIVE_UP_AFTER:
-                    raise ServerUnavailable(
-                        f"the model server is gone ({failures} transport failures in a row: {result['error']}); "
-                        f"{len(run.results) - failures} of {len(run.questions)} results are kept, "
-                        f"start the server and finish with: {run.outputs.command('agent --resume')}"
-                    )
-        except KeyboardInterrupt as exc:
-            raise KeyboardInterrupt(
-                f"{exc.args[0] if exc.args else ''}; {len(run.results)} of {len(run.questions)} results are kept, "
-                f"finish with: {run.outputs.command('agent --resume')}"
-            ) from exc
-        finally:
-            db.close()
-            path = _write(run)
+    try:
+        with store.Journal(run.outputs.journal).writing(entries) as journal:
+            try:
+                _ask_all(run, journal, progress)
+            finally:
+                path = _write(run)
+    except (KeyboardInterrupt, BrokenPipeError) as exc:
+        reason = " by a reader that closed the output" if isinstance(exc, BrokenPipeError) else "".join(exc.args[:1])
+        raise KeyboardInterrupt(f"{reason}; {_kept(run)}") from exc
+    except OSError as exc:
+        raise Precondition(f"{exc.strerror or exc}: the results cannot be written; {_kept(run)}") from exc
     if not run.missing:
         run.outputs.journal.unlink()
-    if digest(run.outputs.database) != run.identity["database"]:
-        raise CheckFailed(f"{run.outputs.database} changed during the run; see the two digests in {path}")
+    _check(run, path)
     return path
 
 
-def _start(run: Run) -> str:
-    return f"start one with: {run.outputs.command('agent')}"
+def _kept(run: Run) -> str:
+    remedy = run.outputs.command("agent --resume")
+    return f"{len(run.results)} of {len(run.questions)} results are kept, finish with: {remedy}"
 
 
-def _ask(db: sqlite3.Connection, question: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-    """Return the result of one question, and whether it failed in transport."""
-    failures: list[Exception] = []
-    result = agent.run(db, question, failed=failures.append)
-    return result, any(isinstance(failure, TransportFailure) for failure in failures)
+def _ask_all(run: Run, journal: store.Journal, progress: Callable[[dict[str, Any]], object]) -> None:
+    failures = 0
+    with contextlib.closing(jobs.answered(run.outputs, run.missing, run.identity["jobs"])) as answered:
+        for result, transport in answered:
+            if run.identity["guard_answers"]:
+                result["delivered"] = guard.deliver(result, run.identity["language"])
+            journal.append(_entry(result, transport))
+            run.results.append(result)
+            progress(result)
+            failures = failures + 1 if transport else 0
+            if failures == GIVE_UP_AFTER:
+                raise ServerUnavailable(
+                    f"the model server is gone ({failures} transport failures in a row: {result['error']}); "
+                    f"{len(run.results) - failures} of {len(run.questions)} results are kept, "
+                    f"start the server and finish with: {run.outputs.command('agent --resume')}"
+                )
+
+
+def _check(run: Run, path: Path) -> None:
+    """Raise `CheckFailed` unless one database, unchanged, and one model stand behind the results."""
+    if _digest_now(run) != run.identity["database"]:
+        raise CheckFailed(f"{run.outputs.database} changed during the run; see the two digests in {path}")
+    replies = [reply for result in run.results for reply in (result["proposal"], result["answer"]) if reply]
+    for key in ("model", "build"):
+        named = sorted({reply[key] for reply in replies if key in reply})
+        if len(named) > 1:
+            raise CheckFailed(
+                f"the model server changed during the run: its replies name two of {key}, "
+                f"{' and '.join(named[:2])}; start a new run"
+            )
+
+
+def _digest_now(run: Run) -> str | None:
+    try:
+        return digest(run.outputs.database)
+    except FileNotFoundError:
+        return None
 
 
 def _entry(result: dict[str, Any], transport: bool) -> dict[str, Any]:
@@ -154,13 +144,17 @@ def _write(run: Run) -> Path:
     path = run.outputs.json("agent")
     order = {question["id"]: place for place, question in enumerate(run.questions)}
     complete = not run.missing
-    if not complete and path.exists() and store.read_json(path, _start(run)).get("complete"):
+    if not complete and path.exists() and not _is_incomplete(path):
         path.replace(path.with_name("agent.previous.json"))
-    after = digest(run.outputs.database)
+    after = _digest_now(run)
     return store.write_json(
         path,
         {
-            "provenance": {**provenance.program(), **run.identity},
+            "provenance": {
+                **provenance.program(),
+                **run.identity,
+                "tokens_from_cache": provenance.tokens_from_cache(run.results),
+            },
             "complete": complete,
             "resumed": bool(run.kept),
             "kept": run.kept,
@@ -170,3 +164,12 @@ def _write(run: Run) -> Path:
             "results": sorted(run.results, key=lambda result: order[result["id"]]),
         },
     )
+
+
+def _is_incomplete(path: Path) -> bool:
+    """Whether this is an incomplete run of ours, which a later state of the same may replace."""
+    try:
+        found = store.read_json(path, "it is replaced")
+    except Precondition:
+        return False
+    return isinstance(found, dict) and found.get("complete") is False

@@ -5,6 +5,7 @@ each forced to the disk. Standard library only.
 """
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -12,21 +13,21 @@ import re
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from src.errors import Precondition
 
-LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+UNUSUAL = re.compile("[^\n -~]")  # all but printable ASCII and the line ends of the indentation
 
 
 def dumps(value: Any, indent: int | None = None) -> str:
-    """Return `value` as readable JSON that every reader accepts and that loads back equal.
+    """Return `value` as readable JSON that every reader accepts, that loads back equal, and that a terminal may show.
 
-    Subtle: a model may write a lone surrogate, which UTF-8 cannot carry; it stays the `\\udXXX` escape it was. NaN,
-    which JSON does not know, raises `ValueError`.
+    Subtle: a model may write a lone surrogate, which UTF-8 cannot carry, or marks that turn the direction of the line;
+    what is not printable becomes a `\\uXXXX` escape. NaN, which JSON does not know, raises `ValueError`.
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
-    return LONE_SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return UNUSUAL.sub(lambda match: match[0] if match[0].isprintable() else json.dumps(match[0])[1:-1], text)
 
 
 def write_text(path: Path, text: str) -> Path:
@@ -39,9 +40,19 @@ def write_text(path: Path, text: str) -> Path:
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
+        _sync_folder(path.parent)
     finally:
         draft.unlink(missing_ok=True)
     return path
+
+
+def _sync_folder(folder: Path) -> None:
+    """Force the folder's entries to the disk: until then a power cut may bring back the old name."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def write_json(path: Path, value: Any) -> Path:
@@ -52,11 +63,15 @@ def write_json(path: Path, value: Any) -> Path:
 def read_json(path: Path, remedy: str) -> Any:
     """Return what a JSON file holds; `Precondition` says that it is missing or damaged, and the remedy."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_constant)
     except FileNotFoundError:
         raise Precondition(f"{path} is missing; {remedy}") from None
     except (OSError, UnicodeDecodeError, ValueError, RecursionError) as exc:
         raise Precondition(f"{path} cannot be read ({exc}); {remedy}") from None
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON value")
 
 
 class Journal:
@@ -67,34 +82,43 @@ class Journal:
         self._file: Any = None
 
     def read(self) -> list[Any]:
-        """Return the whole lines; one cut by a crash is left out, since its question was not finished on disk."""
+        """Return the values of the whole lines, and `None` for each line that a crash or a fault damaged."""
         try:
-            lines = self.path.read_bytes().split(b"\n")[:-1]  # what follows the last newline is incomplete
+            text = self.path.read_bytes()
         except FileNotFoundError:
             return []
-        entries = []
-        for line in lines:
-            try:
-                entries.append(json.loads(line))
-            except ValueError:
-                break
-        return entries
+        return [_value(line) for line in text.split(b"\n") if line]
 
     @contextlib.contextmanager
-    def writing(self, entries: list[Any]) -> Iterator["Journal"]:
-        """Start the file anew with `entries` and hold it; `Precondition` when another program holds it."""
+    def alone(self) -> Iterator[None]:
+        """Hold the journal's name; `Precondition` when another program holds it. What a kill left half is removed."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.with_suffix(".lock").open("a") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise Precondition(f"another run is writing {self.path}; wait for it or use --outputs") from None
-            write_text(self.path, "".join(dumps(entry) + "\n" for entry in entries))
-            with self.path.open("a", encoding="utf-8") as self._file:
-                yield self
+            for draft in self.path.parent.glob(f".{self.path.stem.partition('.')[0]}.*.tmp"):
+                draft.unlink(missing_ok=True)
+            yield
+
+    @contextlib.contextmanager
+    def writing(self, entries: list[Any]) -> Iterator["Journal"]:
+        """Start the file anew with `entries`, then take more."""
+        write_text(self.path, "".join(dumps(entry) + "\n" for entry in entries))
+        with self.path.open("ab", buffering=0) as self._file:
+            yield self
 
     def append(self, entry: Any) -> None:
         """Add one line and force it to the disk: after this a power cut does not lose it."""
-        self._file.write(dumps(entry) + "\n")
-        self._file.flush()
+        line = (dumps(entry) + "\n").encode()
+        if self._file.write(line) != len(line):  # the disk became full within the line
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
         os.fsync(self._file.fileno())
+
+
+def _value(line: bytes) -> Any:
+    try:
+        return json.loads(line, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        return None

@@ -31,7 +31,7 @@ def create(path: str | os.PathLike[str], products: Iterable[Mapping[str, Any]]) 
     final = Path(path)
     if os.path.lexists(final):
         raise FileExistsError(f"{final} exists")
-    draft = final.with_name(f".{final.name}.{secrets.token_hex(4)}.tmp")
+    draft = final.with_name(f".{secrets.token_hex(8)}.tmp")  # short: any legal name has a draft and a journal beside it
     try:
         db = sqlite3.connect(draft)
         try:

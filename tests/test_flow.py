@@ -25,7 +25,7 @@ REFUSED = (
     ("[" * 100_000, "stop", "not JSON"),
     ('{"outil": ' + "9" * 5000 + "}", "stop", "not JSON"),
     ("The stock of REF-000 is fine.", "stop", "not JSON"),
-    ("", "stop", "not JSON"),
+    ("", "stop", "empty answer"),
 )
 
 

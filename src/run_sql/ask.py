@@ -11,21 +11,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from src.agent import GENERATION
-from src.client import TransportFailure, current
+from src.client import current
 from src.errors import ServerUnavailable
-from src.reply import BadReply, decode
+from src.reply import BadReply, TransportFailure, decode
 from src.run_sql.contract import TABLES, run_sql_tool
 from src.run_sql.tool import run_sql
 
 MAX_ATTEMPTS = 3  # the first query and two corrections
-MAX_TOKENS = 300  # a join with its conditions has 60 to 150
+MAX_TOKENS = 200  # a join with its conditions has 60 to 150
 SCHEMA = {**run_sql_tool["input_schema"], "additionalProperties": False}
-INSTRUCTION = 'Responde solo con JSON: {"query": "SELECT ..."}'
+INSTRUCTION = """Escribe una sola consulta SELECT que responda a la pregunta. Responde solo con JSON, por ejemplo:
+Pregunta: ¿Cuántos pagos hay?
+{"query": "SELECT COUNT(*) FROM payments"}"""
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One proposal: what the model wrote, the query in it if it had one, and run_sql's answer or the reason for none."""
+    """One proposal: what the model wrote, the query in it if it had one, and run_sql's answer or why there is none."""
 
     number: int
     raw: str
@@ -42,16 +44,20 @@ def system_prompt(con: sqlite3.Connection) -> str:
 
 def user_prompt(question: str, attempts: list[Attempt]) -> str:
     """Return the question, followed by every query that failed and what run_sql said of it."""
-    lines = [question]
-    for attempt in attempts:
-        lines += ["", f"Consulta {attempt.number}: {attempt.query or attempt.raw}", f"Error: {attempt.answer['error']}"]
+    lines = [f"Pregunta: {question}"]
+    for failed in attempts:
+        lines += ["", f"Consulta {failed.number}: {failed.query or failed.raw}", f"Error: {failed.answer['error']}"]
     if attempts:
         lines += ["", "Corrige la consulta."]
     return "\n".join(lines)
 
 
 def generate(system: str, user: str) -> dict[str, Any]:
-    """Ask the model for one query; ServerUnavailable when no usable reply comes."""
+    """Ask the model for one query.
+
+    Raises ServerUnavailable when no reply arrives, ValueError for one that is no chat completion: llama.cpp answers
+    HTTP 500 when what the model wrote does not parse, and the next attempt may.
+    """
     client = current()
     body = {
         "model": client.config.model,
@@ -65,8 +71,10 @@ def generate(system: str, user: str) -> dict[str, Any]:
     }
     try:
         return client.chat(body)
-    except (TransportFailure, BadReply) as exc:
-        raise ServerUnavailable(f"model server {client.config.base_url}: {exc}") from None
+    except TransportFailure as exc:
+        raise ServerUnavailable(f"model server {client.config.base_url}: {exc}; see its log") from None
+    except BadReply as exc:
+        raise ValueError(f"respuesta inservible: {exc}") from None
 
 
 def query_of(reply: dict[str, Any]) -> str:
@@ -79,23 +87,28 @@ def query_of(reply: dict[str, Any]) -> str:
     return str(proposal["query"])
 
 
+def attempt(number: int, system: str, user: str, con: sqlite3.Connection) -> Attempt:
+    """Let the model write one query and run it; whatever is wrong with either is the attempt's error."""
+    raw = ""
+    try:
+        reply = generate(system, user)
+        raw = reply["raw"]
+        query = query_of(reply)
+    except ValueError as fault:
+        return Attempt(number, raw, None, {"ok": False, "error": str(fault)})
+    return Attempt(number, raw, query, run_sql(query, con))
+
+
 def ask(question: str, con: sqlite3.Connection, show: Callable[[Attempt], object]) -> list[Attempt]:
     """Return the attempts, at most MAX_ATTEMPTS; only the last can have been accepted. `show` is told each as it ends.
 
-    Raises ServerUnavailable when the server fails, which is no attempt of the model's.
+    Raises ServerUnavailable when the server is gone, which is no attempt of the model's.
     """
     system = system_prompt(con)
     attempts: list[Attempt] = []
     for number in range(1, MAX_ATTEMPTS + 1):
-        reply = generate(system, user_prompt(question, attempts))
-        try:
-            query = query_of(reply)
-        except ValueError as fault:
-            attempt = Attempt(number, reply["raw"], None, {"ok": False, "error": str(fault)})
-        else:
-            attempt = Attempt(number, reply["raw"], query, run_sql(query, con))
-        attempts.append(attempt)
-        show(attempt)
-        if attempt.answer["ok"]:
+        attempts.append(attempt(number, system, user_prompt(question, attempts), con))
+        show(attempts[-1])
+        if attempts[-1].answer["ok"]:
             break
     return attempts

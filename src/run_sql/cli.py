@@ -18,7 +18,7 @@ from typing import NoReturn
 from src.errors import CheckFailed, CommandError, Precondition
 from src.run_sql import lesson, shapes
 from src.run_sql.contract import TABLES, count_rows_tool, run_sql_tool
-from src.run_sql.database import DEFAULT_PATH, create
+from src.run_sql.database import create, default_path
 from src.run_sql.guard import Reservo, open_reservo
 from src.run_sql.render import block, line, shown
 from src.run_sql.text import MAX_QUERY_CHARS
@@ -31,6 +31,7 @@ CREATE_HELP = "builds the Reservo database: 5 rooms, 8 members, 23 bookings, 18 
 DEMO_HELP = "runs the lesson's example: four queries, a bypass attempt, the row cap"
 QUERY_HELP = "runs one reading query through run_sql and prints its answer as one line of JSON"
 EXERCISES_HELP = "shows the three exercises, solved"
+ASK_HELP = "lets a model write the query for a question, three attempts at most (server: LLM_BASE_URL, or --embedded)"
 DESCRIBE_HELP = "prints a tool's description in the shape that a client takes"
 
 
@@ -102,6 +103,34 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {shown(message)}; see {self.prog} --help\n")
 
 
+def command_ask(args: argparse.Namespace) -> int:
+    """Print each attempt, its query and run_sql's answer; status 1 when none was accepted."""
+    if not args.question.strip() or not args.question.isprintable():
+        raise Precondition('the question is empty or not plain text; ask for example "How many rooms are there?"')
+    from src import client, embedded
+    from src.run_sql import ask
+
+    def say(text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    def show(attempt: ask.Attempt) -> None:
+        wrote = attempt.raw if attempt.query is None else attempt.query
+        print(f"attempt {attempt.number} of {ask.MAX_ATTEMPTS}\n   {shown(wrote)}\n{line(attempt.answer)}", flush=True)
+
+    with contextlib.ExitStack() as stack:
+        con = stack.enter_context(database(args.db))
+        if args.embedded or os.environ.get("R3_EMBEDDED") == "1":
+            stack.enter_context(embedded.running(default_path().parent / "embedded-server.log", say))
+        client.wait_ready(client.current(), say)
+        last = ask.ask(args.question, con, show)[-1]
+    if not last.answer["ok"]:
+        raise CheckFailed(
+            f"no query was accepted in {last.number} attempts, the last error being: {last.answer['error']}; "
+            "ask in other words, or write it yourself with: python -m src.run_sql query"
+        )
+    return 0
+
+
 def parser() -> Parser:
     """Return the parser of all commands."""
     top = Parser(
@@ -114,11 +143,11 @@ def parser() -> Parser:
     def add(name: str, summary: str, example: str) -> Parser:
         command: Parser = commands.add_parser(name, help=summary, description=summary, epilog=f"Example: {example}")
         if name not in ("create", "describe"):
-            command.add_argument("--db", type=Path, default=DEFAULT_PATH, help="the database (default: %(default)s)")
+            command.add_argument("--db", type=Path, default=default_path(), help="the database (default: %(default)s)")
         return command
 
     made = add("create", CREATE_HELP, "python -m src.run_sql create outputs/reservo.db")
-    made.add_argument("path", type=Path, nargs="?", default=DEFAULT_PATH, help="new file (default: %(default)s)")
+    made.add_argument("path", type=Path, nargs="?", default=default_path(), help="new file (default: %(default)s)")
     made.set_defaults(run=command_create)
 
     add("demo", DEMO_HELP, "python -m src.run_sql demo").set_defaults(run=command_demo)
@@ -129,6 +158,11 @@ def parser() -> Parser:
     asked.set_defaults(run=command_query)
 
     add("exercises", EXERCISES_HELP, "python -m src.run_sql exercises").set_defaults(run=command_exercises)
+
+    wondered = add("ask", ASK_HELP, 'python -m src.run_sql ask --embedded "¿Cuántas salas hay?"')
+    wondered.add_argument("question", metavar="QUESTION", help="in plain words")
+    wondered.add_argument("--embedded", action="store_true", help="use the model server of the xllamacpp wheel (CPU)")
+    wondered.set_defaults(run=command_ask)
 
     told = add("describe", DESCRIBE_HELP, "python -m src.run_sql describe --format mcp --check")
     told.add_argument("--format", choices=list(shapes.FORMATS), default="anthropic", help="default: %(default)s")
@@ -152,7 +186,14 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:  # the reader of our output, `head` for one, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left to write would fail again at exit
+        if isinstance(error, BrokenPipeError):  # the reader of our output, `head` for one, has seen enough
+            return 0
+        where = error.filename or "the output"
+        print(
+            f"python -m src.run_sql {args.command}: {where}: {error.strerror}; see its permissions and the disk",
+            file=sys.stderr,
+        )
+        return Precondition.status
     return status

@@ -10,9 +10,14 @@ import sqlite3
 from pathlib import Path
 
 from src.errors import Precondition
+from src.outputs import Outputs
 
 SOURCE = Path(__file__).resolve().parents[2] / "data" / "reservo.sql"
-DEFAULT_PATH = Path("outputs") / "reservo.db"
+
+
+def default_path() -> Path:
+    """Return where the commands keep the database: `reservo.db` in the folder of results."""
+    return Outputs.named(None).folder / "reservo.db"
 
 
 def image(source: Path = SOURCE) -> bytes:
@@ -42,7 +47,7 @@ def publish(content: bytes, path: Path) -> None:
         draft.unlink(missing_ok=True)
 
 
-def create(path: str | Path = DEFAULT_PATH) -> Path:
+def create(path: str | Path) -> Path:
     """Build Reservo at `path` and return it; Precondition when the name is taken or its folder does not exist."""
     target = Path(path)
     if not target.parent.is_dir():

@@ -45,7 +45,7 @@ WAL_FORMAT = b"\x02\x02"  # bytes 18 and 19 of the file, https://sqlite.org/file
 class Reservo(sqlite3.Connection):
     """A connection that `open_reservo` made, the only kind that `run_sql` takes."""
 
-    layers: tuple["Layer", ...] = ()
+    layers: tuple["Layer", ...]
     deadline: float = float("inf")  # of time.monotonic(), in seconds
     gate: Gate | None = None  # of the last call
     stopped_by: str = ""  # why the call under way was stopped: "", "time" or "request"
@@ -111,6 +111,7 @@ LAYERS: tuple[Layer, ...] = (
     bound_sizes,
     *CALL_LAYERS,
 )
+Reservo.layers = LAYERS  # also for a connection made by other means than `connect`
 
 
 @contextmanager

@@ -50,7 +50,7 @@ def wording(raised: BaseException, con: Reservo) -> str:
         return f"tiempo agotado: más de {CALL_SECONDS} s"
     if isinstance(raised, MemoryError):
         return f"memoria agotada: más de {HEAP_BYTES >> 20} MiB"
-    if isinstance(raised, UnicodeError):
+    if isinstance(raised, UnicodeEncodeError):
         return "la consulta tiene caracteres que no existen en UTF-8"
     text = f"{type(raised).__name__}: {raised}"
     # A table-valued function is refused as a change of sqlite_master, a detail that would mislead.

@@ -16,7 +16,7 @@ from src.run_sql.render import block, line
 from tests.run_sql import harness
 from tests.run_sql.harness import ROOT
 
-COMMANDS = ["create", "demo", "query", "exercises", "describe"]
+COMMANDS = ["create", "demo", "query", "exercises", "describe", "ask"]
 COUNT = "SELECT count(*) FROM rooms"
 
 
@@ -176,6 +176,26 @@ def test_a_reader_that_stops_early_causes_no_traceback(reservo: Path) -> None:
         check=False,
     )
     assert (done.stdout, done.stderr) == ("Exercise 1: read the contract\n", "")
+
+
+def test_a_full_disk_under_the_output_is_one_line(reservo: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "src.run_sql", "demo", "--db", str(reservo)],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert "No space left on device" in one_line(done.stderr)
+
+
+def test_the_folder_of_results_can_be_named_by_the_environment(tmp_path: Path) -> None:
+    done = run("create", R3_OUTPUTS=str(tmp_path))
+    assert json.loads(done.stdout)["path"] == str(tmp_path / "reservo.db")
+    assert run("query", COUNT, R3_OUTPUTS=str(tmp_path)).returncode == 0
 
 
 def test_control_c_is_one_word_and_status_130(monkeypatch: pytest.MonkeyPatch, reservo: Path) -> None:

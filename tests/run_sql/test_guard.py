@@ -95,6 +95,15 @@ def test_a_plain_connection_is_refused_and_left_as_it_was(reservo: Path) -> None
     plain.close()
 
 
+def test_a_reservo_connection_made_by_other_means_is_guarded_all_the_same(tmp_path: Path) -> None:
+    path = harness.lay_out(tmp_path)
+    con = sqlite3.connect(path, factory=Reservo)
+    for query in ("WITH x AS (SELECT 1) DELETE FROM rooms", "SELECT v FROM secrets"):
+        assert not run_sql(query, con)["ok"]
+    con.close()
+    assert path.read_bytes() == harness.hostile_image()
+
+
 def test_a_closed_connection_is_an_error_answer(con: Reservo) -> None:
     con.close()
     assert run_sql("SELECT 1", con)["error"] == "ProgrammingError: Cannot operate on a closed database."

@@ -1,0 +1,66 @@
+"""The results of a run, as `agent.json` and its journal hold them, checked before anything is computed from them.
+
+The files lie in a folder that others may write to: a damaged or foreign one is a precondition that is missing.
+Not checked: that somebody has not written plausible results of their own.
+"""
+
+import functools
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from src import catalog, store
+from src.errors import Precondition
+from src.outputs import Outputs
+from src.paths import ROOT
+from src.reply import excerpt
+
+if TYPE_CHECKING:
+    import jsonschema
+
+SCHEMA = ROOT / "configs" / "agent.schema.json"
+
+
+@functools.cache
+def _rules(part: str) -> "jsonschema.protocols.Validator":
+    import jsonschema  # heavy; only the commands that read results pay for it
+
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    return jsonschema.Draft202012Validator({"$ref": f"#{part}", "$defs": schema["$defs"], "whole": schema})
+
+
+def is_result_of(result: Any, question: dict[str, Any]) -> bool:
+    """Whether `result` is the finished result of exactly this question."""
+    if not _rules("/$defs/result").is_valid(result):
+        return False
+    return all(name in result and result[name] == value for name, value in question.items())
+
+
+def read(path: Path, otherwise: str) -> dict[str, Any]:
+    """Return the run in an `agent.json`; `Precondition` says what to do `otherwise` when there is none."""
+    run = store.read_json(path, otherwise)
+    fault = next(iter(_rules("/whole").iter_errors(run)), None)
+    if fault is not None:
+        raise Precondition(f"{path} does not hold a run: {fault.json_path}: {excerpt(fault.message)}; {otherwise}")
+    identifiers = [result["id"] for result in run["results"]]
+    if len(set(identifiers)) != len(identifiers):
+        raise Precondition(f"{path} does not hold a run: a question has two results; {otherwise}")
+    return dict(run)
+
+
+def remedy(outputs: Outputs) -> str:
+    """The way to a missing `agent.json`."""
+    return f"run the questions first with: {outputs.command('agent')}"
+
+
+def load(outputs: Outputs, data: Path) -> dict[str, Any]:
+    """Return what `read` returns for `agent.json`; also refuses a run that was made from other data than `data`."""
+    path = outputs.json("agent")
+    run = read(path, remedy(outputs))
+    origin = run["provenance"]["data"]
+    if origin != catalog.origin(data):
+        raise Precondition(
+            f"{path} was made from {excerpt(origin['file'])} ({origin['sha256'][:8]}), not from {data} as it is now; "
+            "name the file of that run with --data, or run the questions again"
+        )
+    return run

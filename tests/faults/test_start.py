@@ -1,0 +1,203 @@
+"""The server before it can answer, and what it says about itself: loading, absent, or something else on the port.
+
+Run alone with: python -m pytest tests/faults/test_start.py
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from tests.support import tally
+from tests.support.faulty_server import FaultyServer, Request, Step, endless, hang_up, http, reset, send, serving, wait
+from tests.support.project import Shop, failed, succeeded
+
+LOADING = http(
+    b'{"error":{"message":"Loading model","type":"unavailable_error","code":503}}', "503 Service Unavailable"
+)
+QUESTION = "What is the stock level for REF-001?"
+
+NEVER_READY: dict[str, tuple[Sequence[Step], str]] = {
+    "loading for ever": ([send(LOADING)], "HTTP 503: loading the model"),
+    "failing": ([send(http(b"oops", "500 Internal Server Error"))], "HTTP 500"),
+    "another service": ([send(http(b'{"status":"UP"}'))], "not as a model server"),
+    "a web page": ([send(http(b"<html>"))], "not as a model server"),
+    "an array": ([send(http(b"[]"))], "not as a model server"),
+    "nothing there": ([send(http(b"{}", "404 Not Found"))], "not as a model server"),
+    "redirects": ([send(http(b"", "302 Found", "Location: http://127.0.0.1:1/"))], "not as a model server"),
+    "a broken redirect": ([send(http(b"", "302 Found", "Location: http://[::1"))], "not as a model server"),
+    "wants a key": ([send(http(b"{}", "401 Unauthorized"))], "check LLM_API_KEY"),
+    "hangs up": ([hang_up], "closed the connection"),
+    "resets": ([reset], "connection reset"),
+    "speaks SSH": ([send(b"SSH-2.0-OpenSSH_9.2\r\n"), hang_up], "not HTTP"),
+    "never ends": ([endless(b"HTTP/1.1 200 OK\r\n\r\nx")], "larger than"),
+    "nested": ([send(http(b"[" * 100_000))], "not as a model server"),
+    "binary": ([send(http(bytes(range(256))))], "not as a model server"),
+}
+
+
+@pytest.mark.parametrize("command", ["agent", "ask"])
+@pytest.mark.parametrize("name", NEVER_READY)
+def test_a_server_that_cannot_answer_is_named_and_nothing_is_asked(name: str, command: str, shop: Shop) -> None:
+    steps, says = NEVER_READY[name]
+    shop.env["LLM_WAIT_S"] = "0.4"
+    with serving(lambda _: steps) as server:
+        shop.url = server.url
+        line = failed(shop.run(command, *([QUESTION] if command == "ask" else [])), 3, says)
+        assert not [request for request in server.requests if request.stage]
+    assert server.url in line and "docker compose" in line
+    assert not (shop.outputs / f"{command}.json").exists()
+    tally.count("faults", "server start: never ready")
+
+
+def test_a_server_that_is_silent_is_named(shop: Shop) -> None:
+    shop.env["LLM_WAIT_S"] = "0.4"
+    with serving(lambda _: [wait(30)]) as server:
+        shop.url = server.url
+        failed(shop.run("ask", QUESTION), 3, "no complete reply within 5 s")
+    tally.count("faults", "server start: never ready")
+
+
+@pytest.mark.parametrize(("url", "says"), [("http://127.0.0.1:1", "connection refused"), ("http://[::1]:1", "[a-z]")])
+def test_nobody_listening_is_named(url: str, says: str, shop: Shop) -> None:
+    shop.url, shop.env["LLM_WAIT_S"] = url, "0.4"
+    failed(shop.run("agent"), 3, says)
+    tally.count("faults", "server start: never ready")
+
+
+@pytest.mark.parametrize("name", ["loading", "refused", "reset"])
+def test_a_server_that_becomes_ready_is_waited_for(name: str, shop: Shop) -> None:
+    first = {"loading": [send(LOADING)], "refused": [hang_up], "reset": [reset]}[name]
+    with serving(lambda request: first if request.path == "/health" and request.number < 2 else None) as server:
+        shop.url, shop.env["LLM_WAIT_S"] = server.url, "20"
+        told = succeeded(shop.run("ask", QUESTION))
+    assert told.count("waiting for the model server") == 1
+    assert shop.read("ask.json")["result"]["error"] is None
+    tally.count("faults", "server start: ready later")
+
+
+SETTINGS = [
+    ("LLM_BASE_URL", "server:8080"),
+    ("LLM_BASE_URL", "file:///etc/passwd"),
+    ("LLM_BASE_URL", "http://"),
+    ("LLM_BASE_URL", "http://[::1"),
+    ("LLM_BASE_URL", "http://127.0.0.1:99999"),
+    ("LLM_BASE_URL", "http://127.0.0.1:8080\x1b[2J"),
+    ("LLM_BASE_URL", "http://127.0.0.1:80\n80"),
+    ("LLM_API_KEY", "schlüssel"),
+    ("LLM_API_KEY", "a\nb"),
+    ("LLM_TIMEOUT_S", "0"),
+    ("LLM_TIMEOUT_S", "-1"),
+    ("LLM_TIMEOUT_S", "nan"),
+    ("LLM_TIMEOUT_S", "inf"),
+    ("LLM_TIMEOUT_S", "1e9"),
+    ("LLM_TIMEOUT_S", "two\x1b[2J"),
+    ("LLM_WAIT_S", "soon"),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), SETTINGS)
+def test_a_wrong_setting_is_named_before_anything_is_sent(name: str, value: str, shop: Shop) -> None:
+    shop.env[name] = value
+    failed(shop.run("ask", QUESTION), 2, name)
+    tally.count("faults", "settings")
+
+
+PROPS: list[Any] = [
+    {"default_generation_settings": {"n_ctx": float("nan")}},
+    {"default_generation_settings": {"n_ctx": 10**4000}, "total_slots": float("inf")},
+    {"default_generation_settings": [1], "total_slots": True, "build_info": ["\x1b"], "model_alias": 5},
+    {"build_info": "\x1b[2J\u202e" * 5000, "model_alias": "\ud800", "model_ftype": "a\nb"},
+    [],
+    None,
+    "text",
+]
+
+
+@pytest.mark.parametrize("props", PROPS, ids=range(len(PROPS)))
+def test_what_a_server_says_about_itself_is_recorded_as_plain_data(props: Any, shop: Shop) -> None:
+    listed = json.dumps({"data": [{"id": "m\x1b[2J" * 99, "tags": [None, "xllamacpp-\x1b[31m", "cpu"]}]}).encode()
+    own = {"/props": http(json.dumps(props).encode()), "/v1/models": http(listed)}
+    with serving(lambda request: [send(own[request.path])] if request.path in own else None) as server:
+        shop.url = server.url
+        succeeded(shop.run("agent", "--data", "data/products.json"))
+    reported = shop.read()["provenance"]["server"]
+    for value in reported.values():
+        assert value is None or type(value) in (int, list) or (value.isprintable() and len(value) < 3000)
+    tally.count("faults", "server's word about itself")
+
+
+def test_the_schema_goes_where_it_constrains_and_the_key_goes_along(shop: Shop) -> None:
+    shop.env["LLM_API_KEY"] = "sesame"
+    with serving() as server:
+        shop.url = server.url
+        succeeded(shop.run("ask", QUESTION))
+    (proposal,) = server.asked("proposal")
+    schema = proposal.body["response_format"]["json_schema"]["schema"]
+    assert list(schema["properties"]) == ["outil", "arguments"] and schema["additionalProperties"] is False
+    assert schema["properties"]["arguments"]["properties"]["ref"]["pattern"] == "^REF-[0-9]{3}$"
+    assert (proposal.body["temperature"], proposal.body["seed"], proposal.body["max_tokens"]) == (0, 42, 100)
+    assert proposal.body["cache_prompt"] is False and proposal.headers["authorization"] == "Bearer sesame"
+    assert "response_format" not in server.asked("answer")[0].body
+
+
+@pytest.mark.parametrize("status", [302, 307, 401, 500])
+def test_a_key_is_sent_to_no_other_address(status: int, shop: Shop) -> None:
+    shop.env["LLM_API_KEY"] = "sesame"
+    with serving() as other:
+
+        def plan(request: Request) -> Sequence[Step] | None:
+            moved = http(b"{}", f"{status} Elsewhere", f"Location: {other.url}/v1/chat/completions")
+            return [send(moved)] if request.stage else None
+
+        with serving(plan) as server:
+            shop.url = server.url
+            failed(shop.run("ask", QUESTION), 3, f"HTTP {status}")
+        assert other.requests == []
+
+
+@pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "ALL_PROXY"])
+def test_proxy_variables_of_the_shell_do_not_apply(name: str, shop: Shop) -> None:
+    with serving() as proxy, serving() as server:
+        shop.url, shop.env[name] = server.url, proxy.url
+        succeeded(shop.run("ask", QUESTION))
+        assert proxy.requests == [] and len(server.asked("proposal")) == 1
+
+
+def test_a_connection_closed_between_two_questions_costs_no_question(shop: Shop) -> None:
+    """The server closes every kept connection shortly after its reply, as one with a short idle timeout does."""
+
+    def plan(request: Request) -> Sequence[Step] | None:
+        from tests.support.faulty_server import good
+
+        return [send(good(request)), hang_up]
+
+    with serving(plan) as server:
+        shop.url = server.url
+        succeeded(shop.run("agent"))
+        assert server.connections >= 60
+    assert all(result["error"] is None for result in shop.read()["results"])
+
+
+def test_what_a_faulty_reply_leaves_on_the_connection_is_not_taken_for_the_next_reply(shop: Shop) -> None:
+    """A length that is too short, and behind it a whole reply about another product."""
+    from tests.support.faulty_server import completion, proposal
+
+    smuggled = http(completion(proposal("REF-055")))
+
+    def plan(request: Request) -> Sequence[Step] | None:
+        broken = [send(http(b"{}x", length=2)), wait(0.02), send(smuggled * 3)]
+        return broken if request.stage == "proposal" and "REF-000" in request.asked else None
+
+    with serving(plan) as server:
+        shop.url = server.url
+        succeeded(shop.run("agent"))
+    results = shop.read()["results"]
+    assert [result["id"] for result in results if result["error"]] == [0]
+    for result in results[1:]:
+        assert result["trace"][0]["call"]["arguments"]["ref"] == result["ref"]
+
+
+def test_the_server_type_of_the_tests_is_the_one_described() -> None:
+    assert FaultyServer.daemon_threads

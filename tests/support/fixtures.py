@@ -1,0 +1,36 @@
+"""Fixtures shared by the folders of the robustness suites: a prepared shop, and the project watched for changes."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from src import catalog, tools
+from tests.support.project import ROOT, Shop, unchanged
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database built once; each test gets a copy."""
+    path = tmp_path_factory.mktemp("prepared") / "stock.db"
+    tools.create(path, catalog.load(ROOT / "data" / "products.json")["products"])
+    return path
+
+
+@pytest.fixture
+def shop(tmp_path: Path, prepared: Path) -> Iterator[Shop]:
+    """A folder with the database; it must be the same, byte for byte and alone in its name, after the test."""
+    outputs = tmp_path / "outputs"
+    outputs.mkdir()
+    shutil.copy(prepared, outputs / "stock.db")
+    yield Shop(outputs)
+    assert (outputs / "stock.db").read_bytes() == prepared.read_bytes()
+    assert sorted(path.name for path in outputs.glob("stock.db*")) == ["stock.db"]
+
+
+@pytest.fixture(autouse=True)
+def project_unchanged() -> Iterator[None]:
+    """No test leaves a trace in the project."""
+    with unchanged(ROOT):
+        yield

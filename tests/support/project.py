@@ -1,0 +1,130 @@
+"""The command line as a user runs it, in a folder of the test's own, and the proof that nothing else changed."""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+STRANGE = ("LLM_", "R3_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "PYTHON")
+PASSING = {".git", "__pycache__", ".pytest_cache", ".hypothesis", ".mypy_cache", ".ruff_cache", ".venv"}
+LARGE = 1 << 22  # bytes; of a larger file (the model) the size and the time stand for the content
+LIMIT_S = 120  # for one command: reached only when it hangs
+
+Done = subprocess.CompletedProcess[str]
+
+
+def environment(**values: str) -> dict[str, str]:
+    """The shell's environment without what would lead the program elsewhere."""
+    kept = {key: value for key, value in os.environ.items() if not key.upper().startswith(STRANGE)}
+    return {**kept, "PYTHONDONTWRITEBYTECODE": "1", **values}
+
+
+def snapshot(folder: Path) -> dict[str, str]:
+    """Every file below `folder` by name, with the digest of its bytes; what tools leave in passing is left out."""
+    found = {}
+    for base, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in PASSING)
+        for name in sorted(files):
+            path = Path(base) / name
+            state = path.lstat()
+            mark = f"{state.st_size} {state.st_mtime_ns}"
+            if state.st_size < LARGE and path.is_file() and not path.is_symlink():
+                mark = hashlib.sha256(path.read_bytes()).hexdigest()
+            found[str(path.relative_to(folder))] = mark
+    return found
+
+
+@contextmanager
+def unchanged(folder: Path) -> Iterator[None]:
+    """Fail when a file below `folder` is not byte for byte the same after the block, or came or went."""
+    before = snapshot(folder)
+    yield
+    assert snapshot(folder) == before
+
+
+@dataclass
+class Shop:
+    """A prepared folder of results and the address of the model server."""
+
+    outputs: Path
+    url: str = "http://127.0.0.1:1"
+    env: dict[str, str] = field(default_factory=dict)
+    root: Path = ROOT
+
+    def command(self, *args: str) -> list[str]:
+        return [sys.executable, "-m", "src.cli", *args, "--outputs", str(self.outputs)]
+
+    def environment(self) -> dict[str, str]:
+        quick = {"LLM_BASE_URL": self.url, "LLM_TIMEOUT_S": "5", "LLM_WAIT_S": "2"}
+        return environment(**{**quick, **self.env})
+
+    def run(self, *args: str) -> Done:
+        command, env = self.command(*args), self.environment()
+        return subprocess.run(
+            command, cwd=self.root, env=env, capture_output=True, encoding="utf-8", timeout=LIMIT_S, check=False
+        )
+
+    def start(self, *args: str) -> "subprocess.Popen[str]":
+        command, env, pipe = self.command(*args), self.environment(), subprocess.PIPE
+        return subprocess.Popen(command, cwd=self.root, env=env, stdout=pipe, stderr=pipe, encoding="utf-8")
+
+    def read(self, name: str = "agent.json") -> Any:
+        """A result file, read as strictly as any other program would."""
+        return json.loads((self.outputs / name).read_text(encoding="utf-8"), parse_constant=_not_json)
+
+    @property
+    def database(self) -> Path:
+        return self.outputs / "stock.db"
+
+
+def _not_json(name: str) -> None:
+    raise ValueError(name)
+
+
+def copy_project(target: Path) -> Path:
+    """Copy what the program and its tests need, without models and results; returns the copy's root."""
+    for part in ("src", "configs", "data", "tests", "pyproject.toml"):
+        source = ROOT / part
+        if source.is_dir():
+            shutil.copytree(source, target / part, ignore=shutil.ignore_patterns(*PASSING))
+        else:
+            target.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, target / part)
+    (target / "models").mkdir()
+    (target / "outputs").mkdir()
+    return target
+
+
+def failed(done: Done, status: int, says: str = "") -> str:
+    """Check that a command failed as the interface promises, and return its one line."""
+    assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
+    assert done.stderr.count("\n") == 1 and done.stderr.endswith("\n"), done.stderr
+    assert re.match(r"python -m src\.cli \w*: .", done.stderr), done.stderr
+    shown_safely(done)
+    assert re.search(says, done.stderr), done.stderr
+    return done.stderr
+
+
+def succeeded(done: Done) -> str:
+    """Check that a command did its work without a word on stderr, and return what it printed."""
+    assert done.returncode == 0, (done.returncode, done.stdout[-2000:], done.stderr)
+    assert done.stderr == ""
+    shown_safely(done)
+    return done.stdout
+
+
+def shown_safely(done: Done) -> None:
+    """Check that nothing reached the terminal but printable characters and line ends, and no traceback."""
+    for text in (done.stdout, done.stderr):
+        assert "Traceback" not in text, text
+        assert not [c for c in text if not c.isprintable() and c != "\n"], ascii(text)
+        assert max(map(len, text.split("\n"))) < 2000
