@@ -3,15 +3,12 @@
 Run alone: python -m pytest tests/cli/test_exercise.py
 """
 
-import fcntl
 import json
 import os
 import pty
-import select
 import signal
 import subprocess
 import sys
-import termios
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,10 +18,10 @@ import pytest
 from src import exercise
 from src.errors import Precondition
 from tests.support.command import ROOT, assert_one_line, cli, copied_project, environment, snapshot
+from tests.support.terminal import LIMIT_S, read_until, typed
 
 LANGUAGES = ("en", "es", "vi", "fr")
 PROMPT = {"en": "to leave it open): ", "es": "para no responder): ", "vi": "để bỏ qua): ", "fr": "ne pas répondre) : "}
-LIMIT_S = 20
 END_OF_INPUT = b"\x04"
 CTRL_C = b"\x03"
 
@@ -36,48 +33,10 @@ def prepared(tmp_path: Path) -> Path:
     return tmp_path / "outputs"
 
 
-def read_until(terminal: int, mark: str) -> str:
-    """What a program shows on its terminal up to `mark`, or to its end."""
-    seen = b""
-    while mark.encode() not in seen:
-        assert select.select([terminal], [], [], LIMIT_S)[0], f"waited for {mark!r}, saw {seen.decode()!r}"
-        try:
-            block = os.read(terminal, 1 << 16)
-        except OSError:  # Linux: the program has closed its side
-            break
-        if not block:
-            break
-        seen += block
-    return seen.decode()
-
-
 def on_a_terminal(folder: Path, keys: Sequence[bytes], language: str = "en") -> tuple[int, str, str]:
     """Run the lesson as a reader does, typing one of `keys` at each prompt; returns status, terminal, stderr."""
-    ours, theirs = pty.openpty()
-    program = subprocess.Popen(
-        [sys.executable, "-m", "src.cli", "--outputs", str(folder), "exercise", "--lang", language],
-        cwd=ROOT,
-        env=environment(),
-        stdin=theirs,
-        stdout=theirs,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # its terminal: Ctrl-C becomes a signal
-    )
-    os.close(theirs)
-    shown = ""
-    try:
-        for key in keys:
-            shown += read_until(ours, PROMPT[language])
-            os.write(ours, key)
-        shown += read_until(ours, "\0")
-        _, err = program.communicate(timeout=LIMIT_S)
-    finally:
-        os.close(ours)
-        if program.poll() is None:
-            program.kill()
-            program.wait()
-    return program.returncode, shown.replace("\r\n", "\n"), err.decode()
+    words = ["--outputs", str(folder), "exercise", "--lang", language]
+    return typed([sys.executable, "-m", "src.cli", *words], PROMPT[language], keys, ROOT, environment())
 
 
 def steps_of(folder: Path) -> list[dict]:
