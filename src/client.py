@@ -1,7 +1,8 @@
 """HTTP to the model server: one kept-alive connection, a deadline on each exchange, a bound on each reply.
 
 Calls go straight to `LLM_BASE_URL`: proxy variables, redirects and `.netrc` do not apply to a local server.
-No retries: a failure is reported once, as `TransportFailure` (no usable answer arrived) or `BadReply` (it did arrive).
+No retries of what may have been asked: a failure is reported once, as `TransportFailure` (no complete reply arrived)
+or `BadReply` (it did arrive).
 """
 
 import functools
@@ -30,6 +31,7 @@ REPLY_BYTES = 8 << 20  # 8 MiB: far above 100 tokens, so that odd but whole answ
 NOBODY_S = 15.0  # how long nobody may listen: a container that was just started needs a moment
 UNKNOWN_S = 5.0  # how long the name may be unknown
 POLL_S = 0.5
+CLOSED = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError)
 
 
 class Client:
@@ -57,7 +59,7 @@ class Client:
                 raise BadReply(f"HTTP {status}: {_server_message(content)}")
             return read_reply(content)
         except BadReply:
-            self._session.close()  # whatever follows on this connection is not the reply to the next question
+            self.close()  # whatever follows on this connection is not the reply to the next question
             raise
 
     def get(self, path: str) -> tuple[int, Any]:
@@ -69,9 +71,11 @@ class Client:
             return status, None
 
     def _exchange(self, method: str, path: str, seconds: float, body: Any = None) -> tuple[int, bytes]:
-        self._expired = False
+        self._expired = answered = False
+        kept = self._sockets[0] if self._sockets else None
         try:
             with self._deadline.within(seconds), self._send(method, path, seconds, body) as response:
+                answered = True
                 content = response.raw.read(REPLY_BYTES + 1, decode_content=False)
                 if len(content) > REPLY_BYTES:
                     raise BadReply(f"the reply is larger than {REPLY_BYTES} bytes")
@@ -81,8 +85,18 @@ class Client:
                     raise TimeoutError
                 return response.status_code, content
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError) as exc:
-            self._session.close()
+            unused = kept is not None and self._sockets[:1] == [kept] and not answered and not self._expired
+            self.close()
+            if unused and any(isinstance(link, CLOSED) for link in _chain(exc)):
+                # The server had closed the idle connection while we took it up again: nothing was asked yet.
+                return self._exchange(method, path, seconds, body)
             raise TransportFailure(_reason(TimeoutError() if self._expired else exc, seconds)) from exc
+
+    def close(self) -> None:
+        """Leave the connection; the next exchange makes a new one."""
+        self._session.close()
+        while self._sockets:
+            self._sockets.pop().close()
 
     def _send(self, method: str, path: str, seconds: float, body: Any) -> requests.Response:
         """Send one request and return the reply with its body unread.
@@ -142,9 +156,7 @@ def _adapter(live: list[Any]) -> HTTPAdapter:
 
 def _reason(exc: BaseException, seconds: float) -> str:
     """Name a transport failure in a few words; the library's own text carries object addresses and whole URLs."""
-    chain = [exc]
-    while (inner := chain[-1].__cause__ or chain[-1].__context__ or _wrapped(chain[-1])) and inner not in chain:
-        chain.append(inner)
+    chain = _chain(exc)
     for kind, words in (
         (urllib3.exceptions.NameResolutionError, "the host name is unknown"),
         (ConnectionRefusedError, "connection refused"),
@@ -159,6 +171,14 @@ def _reason(exc: BaseException, seconds: float) -> str:
         if any(isinstance(link, kind) for link in chain):
             return words
     return excerpt(f"{type(chain[-1]).__name__}: {chain[-1]}")
+
+
+def _chain(exc: BaseException) -> list[BaseException]:
+    """The exception, the one that it came from, and so on."""
+    chain = [exc]
+    while (inner := chain[-1].__cause__ or chain[-1].__context__ or _wrapped(chain[-1])) and inner not in chain:
+        chain.append(inner)
+    return chain
 
 
 def _wrapped(exc: BaseException) -> BaseException | None:

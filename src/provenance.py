@@ -4,6 +4,7 @@ What the server reports is recorded as the server's word. No path and no address
 """
 
 import hashlib
+import math
 import os
 import platform
 import sqlite3
@@ -24,7 +25,6 @@ CPU_TAG = "cpu"  # `src.embedded_server` tags its model so; llama.cpp itself doe
 ENGINE_TAG = "xllamacpp-"  # and with the wheel's version, since the wheel does not know llama.cpp's build number
 
 CPU_INFO = Path("/proc/cpuinfo")  # Linux; elsewhere the kind of machine stands in
-TEXT = 200  # characters kept of a text that the server reports
 SETTINGS = 64  # settings kept; llama.cpp reports about 40
 
 
@@ -94,8 +94,9 @@ def _first(models: Any) -> dict[str, Any]:
 
 def _scalars(settings: dict[str, Any]) -> dict[str, Any]:
     """The plain values of a settings block, bounded: it is the server's word, and it goes into every result."""
-    plain = {key[:TEXT]: value for key, value in settings.items() if isinstance(value, bool | int | float | str)}
-    return {key: value[:TEXT] if isinstance(value, str) else value for key, value in sorted(plain.items())[:SETTINGS]}
+    plain = {excerpt(key): value for key, value in settings.items() if isinstance(value, bool | int | float | str)}
+    kept = {key: excerpt(value) if isinstance(value, str) else value for key, value in sorted(plain.items())[:SETTINGS]}
+    return {key: value for key, value in kept.items() if not isinstance(value, float) or math.isfinite(value)}
 
 
 def _dict(value: Any) -> dict[str, Any]:

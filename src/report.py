@@ -11,9 +11,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from src import beyond, compare, guard, store, tables, wording
+from src import beyond, guard, runfile, store, tables, wording
 from src.errors import Precondition
-from src.evaluate import RUN_AGENT, observed
+from src.evaluate import observed
 from src.outputs import Outputs
 from src.reply import visible
 
@@ -52,9 +52,9 @@ def report(outputs: Outputs) -> Path:
 
     Raises `Precondition` when there is no run or the template library is missing.
     """
-    run = compare.load(outputs.json("agent"), RUN_AGENT)
+    run = runfile.read(outputs.json("agent"), runfile.remedy(outputs))
     if not run["results"]:
-        raise Precondition(f"{outputs.json('agent')} holds no result; {RUN_AGENT}")
+        raise Precondition(f"{outputs.json('agent')} holds no result; {runfile.remedy(outputs)}")
     extra = {name: _optional(outputs.json(name)) for name in ("evaluation", "negatives")}
     return store.write_text(outputs.folder / "report.html", page(run, **extra))
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from src import catalog, compare, jobs, prepare, session
+from src import catalog, compare, jobs, prepare, recovery, session
 from src.cli import main
 from src.errors import Precondition, ServerUnavailable
 from src.outputs import Outputs
@@ -92,7 +92,7 @@ def test_three_transport_failures_in_a_row_end_a_parallel_run_with_what_is_finis
     assert len([result for result in kept["results"] if result["error"] is None]) >= 5
     serve(honest, 4)
     again = session.begin(outputs, catalog.DATA, "en", lambda _: None, in_flight=4)
-    session.resume(again)
+    recovery.resume(again, lambda _: None)
     session.work(again, lambda _: None)
     assert run_of(outputs)["complete"] is True
     assert all(result["error"] is None for result in run_of(outputs)["results"])
@@ -113,7 +113,7 @@ def test_a_run_is_not_resumed_with_another_guard_or_another_number_of_jobs(serve
     for how in ({"guarded": False}, {"guarded": True, "in_flight": 4}):
         other = session.begin(outputs, catalog.DATA, "en", lambda _: None, **how)
         with pytest.raises(Precondition, match=r"another (guard_answers|jobs)"):
-            session.resume(other)
+            recovery.resume(other, lambda _: None)
     assert outputs.journal.read_bytes() == before
 
 
