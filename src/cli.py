@@ -74,7 +74,7 @@ def parser() -> Parser:
             help_text = "replace a sentence with a fault by a plain one made from the observation"
             added.add_argument("--guard-answers", action=argparse.BooleanOptionalAction, default=False, help=help_text)
         if "lang" in options:
-            help_text = "language of the questions: %(choices)s (default: %(default)s)"
+            help_text = "language of the questions asked: %(choices)s (default: %(default)s)"
             added.add_argument("--lang", choices=catalog.LANGUAGES, default="en", metavar="LANG", help=help_text)
         return added
 
@@ -85,9 +85,8 @@ def parser() -> Parser:
     command("negatives", run_negatives, "Attempt what is forbidden and check that it is refused; needs no model.")
     measure = command("evaluate", run_evaluate, "Measure the last run beside the published figures.", ["data"])
     measure.add_argument("--against", type=Path, metavar="OTHER", help="compare with the run in a folder or agent.json")
-    command(
-        "exercise", run_exercise, "Predict, then observe: zero stock, unknown product, forbidden tool; needs no model."
-    )
+    summary = "Predict, then observe: zero stock, unknown product, forbidden tool; needs no model."
+    command("exercise", run_exercise, summary, ["lang"])
     ask = command("ask", run_ask, "Ask one question of your own and see its four stages.", ["lang", "guard"])
     ask.set_defaults(guard_answers=True)
     ask.add_argument("question", help='for example "What is the stock level for REF-000?"')
@@ -173,11 +172,11 @@ def run_evaluate(args: argparse.Namespace) -> None:
 
 
 def run_exercise(args: argparse.Namespace) -> None:
-    """`exercise`: the tutorial's three questions."""
-    from src import negatives, show
+    """`exercise`: the tutorial's three questions, each prediction asked for where somebody can answer."""
+    from src import exercise
 
-    path, result = negatives.exercise(outputs_of(args), cases)
-    print(f"{show.steps(result)}\n{path}")
+    path, _ = exercise.exercise(outputs_of(args), cases, print, exercise.reader(), args.lang)
+    print(path)
 
 
 def run_ask(args: argparse.Namespace) -> None:
