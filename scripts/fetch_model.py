@@ -43,9 +43,7 @@ def default_folder() -> Path:
 
 def parse(argv: list[str] | None = None) -> argparse.Namespace:
     """Read the arguments; the environment gives the default model."""
-    parser = argparse.ArgumentParser(
-        prog="fetch_model.py", description="Fetch pinned model files and check them."
-    )
+    parser = argparse.ArgumentParser(prog="fetch_model.py", description="Fetch pinned model files and check them.")
     default = os.environ.get("R3_MODEL") or "r3"
     parser.add_argument(
         "--model",
@@ -58,9 +56,7 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
         "--dest", type=Path, default=default_folder(), help="folder of the model files; default: models/"
     )
     parser.add_argument("--tries", type=int, default=TRIES, help=f"attempts in a row; default: {TRIES}")
-    parser.add_argument(
-        "--lock", type=Path, default=models.LOCK, help="another lock file (used by the tests)"
-    )
+    parser.add_argument("--lock", type=Path, default=models.LOCK, help="another lock file (used by the tests)")
     options = parser.parse_args(argv)
     if options.tries < 1:
         parser.error("--tries must be at least 1")
@@ -94,9 +90,7 @@ def alone(folder: Path) -> Iterator[None]:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         os.close(handle)
-        raise Precondition(
-            f"another fetch_model.py is downloading into {folder}; wait for its end"
-        ) from error
+        raise Precondition(f"another fetch_model.py is downloading into {folder}; wait for its end") from error
     except OSError as error:
         if error.errno not in NO_LOCKS:
             os.close(handle)
@@ -151,9 +145,7 @@ def fetch(model: Model, pinned: ModelFile, folder: Path, options: argparse.Names
         fault = models.problem(part, pinned, progress)
     if fault:
         part.unlink()
-        raise CheckFailed(
-            f"{pinned.name} as received {fault}; it was thrown away and nothing else put in its place"
-        )
+        raise CheckFailed(f"{pinned.name} as received {fault}; it was thrown away and nothing else put in its place")
     with part.open("rb") as file:
         os.fsync(file.fileno())
     part.rename(path)
@@ -183,9 +175,7 @@ def run(options: argparse.Namespace) -> int:
 
 def stop(number: int, frame: FrameType | None) -> None:
     """Turn Ctrl-C and `docker stop` into the same orderly end."""
-    raise Interrupted(
-        "interrupted; what was received is kept, the same command goes on from there", 128 + number
-    )
+    raise Interrupted("interrupted; what was received is kept, the same command goes on from there", 128 + number)
 
 
 def main(argv: list[str] | None = None) -> int:

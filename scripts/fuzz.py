@@ -86,7 +86,7 @@ def fuzz(inputs: int, seed: int, corpus: Path | None) -> None:
         import src.tools
     # The C scanner is opaque to coverage; the one in Python accepts the same language.
     json.decoder.scanstring = json.decoder.py_scanstring  # type: ignore[attr-defined]
-    json.scanner.make_scanner = json.scanner.py_make_scanner  # type: ignore[attr-defined]
+    json.scanner.make_scanner = json.scanner.py_make_scanner  # type: ignore[attr-defined, misc]
 
     db = sqlite3.connect(":memory:")
     db.execute(src.tools.TABLE)

@@ -10,8 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from src.client import TransportFailure, current
-from src.reply import BadReply, decode
+from src.reply import BadReply, TransportFailure, decode
 from src.tools import TOOLS, toolcall
 
 CHOOSE = "Choisis un outil en JSON. Outils autorisés: rechercher_produit(ref), consulter_stock(ref)."
@@ -41,11 +40,13 @@ FAILURES = (ValueError, TypeError, KeyError, sqlite3.Error, BadReply, TransportF
 
 
 def generate(prompt: str, schema: dict[str, Any] | None = None, *, system: str) -> dict[str, Any]:
-    """Ask the model once and return its text as `raw`, the `finish_reason`, and the server's `timings` if it has any.
+    """Ask the model once and return its text as `raw`, `finish_reason`, `seconds`, and the server's own `timings`.
 
     With `schema` the server may only produce JSON that conforms to it; it gives no sign when it drops the constraint,
     so the text is checked again by its reader. Raises `TransportFailure` or `BadReply`.
     """
+    from src.client import current  # with it comes `requests`, which reading or testing `run()` does not need
+
     client = current()
     body = {
         "model": client.config.model,
@@ -58,7 +59,9 @@ def generate(prompt: str, schema: dict[str, Any] | None = None, *, system: str) 
             "type": "json_schema",
             "json_schema": {"name": "proposal", "strict": True, "schema": schema},
         }
-    return client.chat(body)
+    start = time.perf_counter()
+    reply = client.chat(body)
+    return {**reply, "seconds": time.perf_counter() - start}
 
 
 def run(

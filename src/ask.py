@@ -2,15 +2,14 @@
 
 from typing import Any
 
-from src import agent, client, provenance, show, store
-from src.client import TransportFailure
+from src import agent, client, guard, provenance, show, store
 from src.errors import CheckFailed, Precondition, ServerUnavailable
 from src.outputs import Outputs
-from src.reply import BadReply
+from src.reply import BadReply, TransportFailure
 
 
-def ask(outputs: Outputs, question: str, language: str) -> None:
-    """Ask, print the stages and write `ask.json`.
+def ask(outputs: Outputs, question: str, language: str, guarded: bool) -> None:
+    """Ask, print the stages and write `ask.json`; `guarded` adds the sentence that a customer would get.
 
     Raises `CheckFailed` when the proposal was refused, `ServerUnavailable` when the server failed, `Precondition`
     for a question that is empty or not text.
@@ -25,8 +24,10 @@ def ask(outputs: Outputs, question: str, language: str) -> None:
     db = outputs.open_database()
     result: dict[str, Any] = agent.run(db, {"query": question}, failed=failures.append)
     db.close()
+    if guarded:
+        result["delivered"] = guard.deliver(result, language)
     print(show.stages(result))
-    conditions = {**provenance.program(), "language": language}
+    conditions = {**provenance.program(), "language": language, "guard_answers": guarded}
     print(store.write_json(outputs.json("ask"), {"provenance": conditions, "result": result}))
     for failure in failures:
         kind = ServerUnavailable if isinstance(failure, TransportFailure | BadReply) else CheckFailed

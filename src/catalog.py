@@ -10,7 +10,6 @@ from typing import Any
 
 from src.errors import Precondition
 from src.paths import ROOT, near
-from src.tools import digest
 
 DATA = near(ROOT / "data" / "products.json")
 SCHEMA = ROOT / "configs" / "products.schema.json"
@@ -74,4 +73,6 @@ def questions(data: dict[str, Any], language: str) -> list[dict[str, Any]]:
 
 def origin(path: Path) -> dict[str, str]:
     """Name the data file and its SHA-256, for the record of a run."""
+    from src.tools import digest  # brings sqlite3 and OpenSSL; `--help` reads this module too
+
     return {"file": path.name, "sha256": digest(path)}

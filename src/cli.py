@@ -13,11 +13,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from src import catalog
 from src.errors import CommandError, Precondition
-from src.outputs import Outputs
+
+if TYPE_CHECKING:
+    from src.outputs import Outputs
 
 # Calls that the gate must refuse. The exercise: in a copy of the project, put `modifier_stock` in the place of
 # `delete`, predict what `negatives` will say, and find the check in `toolcall()` that says it.
@@ -29,6 +31,7 @@ cases: list[Any] = [
     {"outil": "consulter_stock", "arguments": {"ref": "REF-000"}, "admin": True},
 ]
 
+MAX_JOBS = 64  # far above the slots of any server this is for; more threads would only wait
 INTERRUPTED = 1  # SPEC section 4 has no status of its own for Ctrl-C and SIGTERM
 EPILOG = """the tutorial's order: prepare, agent, negatives, evaluate, exercise
 without Docker and GPU: python -m src.cli --embedded reproduce
@@ -67,40 +70,48 @@ def parser() -> Parser:
         if "data" in options:
             help_text = "products and questions (default: data/products.json)"
             added.add_argument("--data", type=Path, metavar="FILE", default=catalog.DATA, help=help_text)
+        if "guard" in options:
+            help_text = "replace a sentence with a fault by a plain one made from the observation"
+            added.add_argument("--guard-answers", action=argparse.BooleanOptionalAction, default=False, help=help_text)
         if "lang" in options:
-            help_text = "language of the questions: %(choices)s (default: %(default)s)"
+            help_text = "language of the questions asked: %(choices)s (default: %(default)s)"
             added.add_argument("--lang", choices=catalog.LANGUAGES, default="en", metavar="LANG", help=help_text)
         return added
 
     command("prepare", run_prepare, "Build the database from data/products.json and record its digest.", ["data"])
-    agent = command("agent", run_agent, "Ask the model the 30 questions through the gate.", ["data", "lang"])
+    agent = command("agent", run_agent, "Ask the model the 30 questions through the gate.", ["data", "lang", "guard"])
+    agent.add_argument("--jobs", type=int, default=1, metavar="N", help="questions in flight (default: 1, R3's way)")
     agent.add_argument("--resume", action="store_true", help="finish an interrupted run")
     command("negatives", run_negatives, "Attempt what is forbidden and check that it is refused; needs no model.")
-    command("evaluate", run_evaluate, "Measure the last run of the agent beside the published figures.", ["data"])
-    command(
-        "exercise", run_exercise, "Predict, then observe: zero stock, unknown product, forbidden tool; needs no model."
-    )
-    ask = command("ask", run_ask, "Ask one question of your own and see its four stages.", ["lang"])
+    measure = command("evaluate", run_evaluate, "Measure the last run beside the published figures.", ["data"])
+    measure.add_argument("--against", type=Path, metavar="OTHER", help="compare with the run in a folder or agent.json")
+    summary = "Predict, then observe: zero stock, unknown product, forbidden tool; needs no model."
+    command("exercise", run_exercise, summary, ["lang"])
+    ask = command("ask", run_ask, "Ask one question of your own and see its four stages.", ["lang", "guard"])
+    ask.set_defaults(guard_answers=True)
     ask.add_argument("question", help='for example "What is the stock level for REF-000?"')
+    command("report", run_report, "Make a page about the last run to look at in a browser: report.html.")
     again = command("reproduce", run_reproduce, "Go the whole route in a new folder of its own.", ["data", "lang"])
     again.add_argument("--runs", type=int, default=1, metavar="N", help="repeat it and compare the runs (default: 1)")
     return made
 
 
-def outputs_of(args: argparse.Namespace) -> Outputs:
+def outputs_of(args: argparse.Namespace) -> "Outputs":
     """The folder of results that the command line names."""
+    from src.outputs import Outputs
+
     return Outputs.named(getattr(args, "outputs", None))
 
 
 @contextlib.contextmanager
-def model_server(args: argparse.Namespace, outputs: Outputs) -> Iterator[None]:
+def model_server(args: argparse.Namespace, outputs: "Outputs", slots: int = 1) -> Iterator[None]:
     """The server of the environment, or the embedded one with `--embedded` or R3_EMBEDDED=1."""
     if not (getattr(args, "embedded", False) or os.environ.get("R3_EMBEDDED") == "1"):
         yield
         return
     from src import embedded, show
 
-    with embedded.running(outputs.folder / "embedded-server.log", show.say):
+    with embedded.running(outputs.folder / "embedded-server.log", show.say, slots=slots):
         yield
 
 
@@ -119,8 +130,10 @@ def run_agent(args: argparse.Namespace) -> None:
 
     outputs = outputs_of(args)
     outputs.open_database().close()  # before a model is loaded for nothing
-    with recovery.alone(outputs), model_server(args, outputs):
-        run = session.begin(outputs, args.data, args.lang, show.say)
+    if not 1 <= args.jobs <= MAX_JOBS:
+        raise Precondition(f"--jobs {args.jobs}: give a number from 1 to {MAX_JOBS}")
+    with recovery.alone(outputs), model_server(args, outputs, slots=args.jobs):
+        run = session.begin(outputs, args.data, args.lang, show.say, guarded=args.guard_answers, in_flight=args.jobs)
         if args.resume:
             recovery.resume(run, show.say)
             show.say(f"resuming: {run.kept} results kept, {len(run.missing)} questions to ask")
@@ -144,22 +157,26 @@ def run_negatives(args: argparse.Namespace) -> None:
 
 def run_evaluate(args: argparse.Namespace) -> None:
     """`evaluate`: the measures of the last run."""
-    from src import evaluate, hostile, show
+    from src import evaluate, hostile, tables
 
     if catalog.is_hostile(catalog.load(args.data)):
         path, judged = hostile.evaluate_run(outputs_of(args), args.data)
         print(f"{hostile.report(judged)}\n{path}")
         return
-    path, result = evaluate.evaluate_run(outputs_of(args), args.data)
-    print(f"{show.measures([('this run', result['measures'])])}\n{path}")
+    path, result = evaluate.evaluate_run(outputs_of(args), args.data, args.against)
+    print(tables.measures([("this run", result["measures"])]))
+    print(f"\n{tables.beyond(result['beyond'], result['measures']['queries'])}")
+    if result["against"] is not None:
+        print(tables.against(result["against"], result["measures"]))
+    print(path)
 
 
 def run_exercise(args: argparse.Namespace) -> None:
-    """`exercise`: the tutorial's three questions."""
-    from src import negatives, show
+    """`exercise`: the tutorial's three questions, each prediction asked for where somebody can answer."""
+    from src import exercise
 
-    path, result = negatives.exercise(outputs_of(args), cases)
-    print(f"{show.steps(result)}\n{path}")
+    path, _ = exercise.exercise(outputs_of(args), cases, print, exercise.reader(), args.lang)
+    print(path)
 
 
 def run_ask(args: argparse.Namespace) -> None:
@@ -169,7 +186,14 @@ def run_ask(args: argparse.Namespace) -> None:
     with model_server(args, outputs):
         from src import ask
 
-        ask.ask(outputs, args.question, args.lang)
+        ask.ask(outputs, args.question, args.lang, args.guard_answers)
+
+
+def run_report(args: argparse.Namespace) -> None:
+    """`report`: the page about the last run."""
+    from src import report
+
+    print(report.report(outputs_of(args)))
 
 
 def run_reproduce(args: argparse.Namespace) -> None:

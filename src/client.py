@@ -1,7 +1,8 @@
 """HTTP to the model server: one kept-alive connection, a deadline on each exchange, a bound on each reply.
 
 Calls go straight to `LLM_BASE_URL`: proxy variables, redirects and `.netrc` do not apply to a local server.
-No retries: a failure is reported once, as `TransportFailure` (no usable answer arrived) or `BadReply` (it did arrive).
+No retries of what may have been asked: a failure is reported once, as `TransportFailure` (no complete reply arrived)
+or `BadReply` (it did arrive).
 """
 
 import functools
@@ -10,8 +11,8 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import requests
@@ -20,8 +21,9 @@ from requests import codes
 from requests.adapters import HTTPAdapter
 
 from src import settings
+from src.deadline import Deadline
 from src.errors import ServerUnavailable
-from src.reply import BadReply, excerpt, read_reply
+from src.reply import BadReply, TransportFailure, excerpt, read_reply
 from src.settings import Settings
 
 CONNECT_S = 5.0  # a local server accepts at once; a missing one should not cost a whole timeout
@@ -29,10 +31,7 @@ REPLY_BYTES = 8 << 20  # 8 MiB: far above 100 tokens, so that odd but whole answ
 NOBODY_S = 15.0  # how long nobody may listen: a container that was just started needs a moment
 UNKNOWN_S = 5.0  # how long the name may be unknown
 POLL_S = 0.5
-
-
-class TransportFailure(Exception):
-    """No complete reply arrived: refused, reset, timed out, cut short."""
+CLOSED = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError)
 
 
 class Client:
@@ -42,6 +41,8 @@ class Client:
         self.config = config
         self._sockets: list[Any] = []
         self._expired = False
+        self._deadline = Deadline(self._cut)  # a socket timeout alone lets a slow drip go on for ever
+        self._requests: dict[tuple[str, str], requests.PreparedRequest] = {}
         self._session = requests.Session()
         self._session.trust_env = False
         self._session.headers["Accept-Encoding"] = "identity"  # a compressed reply could outgrow the bound
@@ -59,7 +60,7 @@ class Client:
                 raise BadReply(f"HTTP {status}: {_server_message(content)}")
             return read_reply(content)
         except BadReply:
-            self._session.close()  # whatever follows on this connection is not the reply to the next question
+            self.close()  # whatever follows on this connection is not the reply to the next question
             raise
 
     def get(self, path: str) -> tuple[int, Any]:
@@ -71,9 +72,11 @@ class Client:
             return status, None
 
     def _exchange(self, method: str, path: str, seconds: float, body: Any = None) -> tuple[int, bytes]:
-        self._expired = False
+        self._expired = answered = False
+        kept = self._sockets[0] if self._sockets else None
         try:
-            with self._deadline(seconds), self._send(method, path, seconds, body) as response:
+            with self._deadline.within(seconds), self._send(method, path, seconds, body) as response:
+                answered = True
                 content = response.raw.read(REPLY_BYTES + 1, decode_content=False)
                 if len(content) > REPLY_BYTES:
                     raise BadReply(f"the reply is larger than {REPLY_BYTES} bytes")
@@ -83,8 +86,18 @@ class Client:
                     raise TimeoutError
                 return response.status_code, content
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError) as exc:
-            self._session.close()
+            unused = kept is not None and self._sockets[:1] == [kept] and not answered and not self._expired
+            self.close()
+            if unused and any(isinstance(link, CLOSED) for link in _chain(exc)):
+                # The server had closed the idle connection while we took it up again: nothing was asked yet.
+                return self._exchange(method, path, seconds, body)
             raise TransportFailure(_reason(TimeoutError() if self._expired else exc, seconds)) from exc
+
+    def close(self) -> None:
+        """Leave the connection; the next exchange makes a new one."""
+        self._session.close()
+        while self._sockets:
+            self._sockets.pop().close()
 
     def _send(self, method: str, path: str, seconds: float, body: Any) -> requests.Response:
         """Send one request and return the reply with its body unread.
@@ -92,20 +105,18 @@ class Client:
         Subtle: not `Session.request()`, which reads and decompresses the whole body of a redirect even when it is told
         not to follow it.
         """
-        request = self._session.prepare_request(requests.Request(method, self.config.base_url + path, json=body))
+        request = self._prepared(method, path).copy()  # made once: requests takes half a millisecond to make one
+        if body is not None:
+            request.prepare_body(data=None, files=None, json=body)
         timeout = (min(CONNECT_S, seconds), seconds)
         return self._session.get_adapter(request.url or "").send(request, stream=True, timeout=timeout)
 
-    @contextmanager
-    def _deadline(self, seconds: float) -> Iterator[None]:
-        """Shut the connection when `seconds` are over: a socket timeout alone lets a slow drip go on for ever."""
-        timer = threading.Timer(seconds, self._cut)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
+    def _prepared(self, method: str, path: str) -> requests.PreparedRequest:
+        """The request without its body: address and headers are the same each time."""
+        if (method, path) not in self._requests:
+            request = requests.Request(method, self.config.base_url + path)
+            self._requests[method, path] = self._session.prepare_request(request)
+        return self._requests[method, path]
 
     def _cut(self) -> None:
         self._expired = True
@@ -155,9 +166,7 @@ def _adapter(live: list[Any]) -> HTTPAdapter:
 
 def _reason(exc: BaseException, seconds: float) -> str:
     """Name a transport failure in a few words; the library's own text carries object addresses and whole URLs."""
-    chain = [exc]
-    while (inner := chain[-1].__cause__ or chain[-1].__context__ or _wrapped(chain[-1])) and inner not in chain:
-        chain.append(inner)
+    chain = _chain(exc)
     for kind, words in (
         (urllib3.exceptions.NameResolutionError, "the host name is unknown"),
         (ConnectionRefusedError, "connection refused"),
@@ -172,6 +181,14 @@ def _reason(exc: BaseException, seconds: float) -> str:
         if any(isinstance(link, kind) for link in chain):
             return words
     return excerpt(f"{type(chain[-1]).__name__}: {chain[-1]}")
+
+
+def _chain(exc: BaseException) -> list[BaseException]:
+    """The exception, the one that it came from, and so on."""
+    chain = [exc]
+    while (inner := chain[-1].__cause__ or chain[-1].__context__ or _wrapped(chain[-1])) and inner not in chain:
+        chain.append(inner)
+    return chain
 
 
 def _wrapped(exc: BaseException) -> BaseException | None:

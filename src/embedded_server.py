@@ -26,6 +26,16 @@ CONTEXT_TOKENS = 2048  # per slot; the longest R3 exchange uses about 200, the r
 BATCH_TOKENS = 512  # fixed: the batch size changes the last bits of the logits
 
 
+def spare_threads() -> int:
+    """Return how many threads to compute with: one core stays free.
+
+    llama.cpp's threads wait for each other by spinning; with one per core, any other program on the machine makes
+    every step wait for the thread that lost its core.
+    """
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, usable - 1)
+
+
 def settings(slots: int = 1, context: int = CONTEXT_TOKENS) -> dict[str, Any]:
     """Return what is set on the server, by the names that llama.cpp's parameters have.
 
@@ -48,7 +58,7 @@ def settings(slots: int = 1, context: int = CONTEXT_TOKENS) -> dict[str, Any]:
     }
 
 
-def serve(model: Model, paths: Sequence[Path], host: str, port: int, values: dict[str, Any]) -> Any:
+def serve(model: Model, paths: Sequence[Path], host: str, port: int, threads: int, values: dict[str, Any]) -> Any:
     """Load the model and open the port; returns the running server, whose `listening_address` is its URL.
 
     Raises `Precondition` when the wheel is missing, the port is taken or llama.cpp refuses the file.
@@ -66,6 +76,7 @@ def serve(model: Model, paths: Sequence[Path], host: str, port: int, values: dic
     params.model_tags = {CPU_TAG, f"{ENGINE_TAG}{version('xllamacpp')}"}  # what /props does not tell
     params.hostnames = [host]
     params.port = port
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
     for name, value in values.items():
         setattr(params, name, value)
     try:
@@ -108,6 +119,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--ctx", type=int, default=CONTEXT_TOKENS, help="context per slot in tokens (default: %(default)s)"
     )
+    made.add_argument(
+        "--threads", type=int, default=spare_threads(), help="threads to compute with (default: all cores but one)"
+    )
     made.add_argument("--end-with-stdin", action="store_true", help="stop when standard input closes")
     return made
 
@@ -118,14 +132,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     values = settings(args.slots, args.ctx)
     try:
         model = load(args.model_key)
-        server = serve(model, checked(model, args.models), args.host, args.port, values)
+        server = serve(model, checked(model, args.models), args.host, args.port, args.threads, values)
     except Precondition as exc:
         print(json.dumps({"error": str(exc)}), flush=True)
         return exc.status
     announced = {
         "url": server.listening_address,
         "model": model.label,
-        "settings": values,
+        "settings": {"n_threads": args.threads, **values},
     }
     with contextlib.suppress(BrokenPipeError):
         print(json.dumps(announced), flush=True)

@@ -9,13 +9,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from src import catalog, provenance, runfile, store
+from src import beyond, catalog, compare, provenance, runfile, store
 from src.errors import Precondition
 from src.outputs import Outputs
-from src.runfile import RUN_AGENT
+from src.results import observed
+from src.wording import marker
 
 NOT_FOUND = {"found": False}
-NOT_FOUND_MARKER = "introuvable"
 
 # The tutorial's figures, two reproductions; somebody else's machine and model, shown beside ours and never mixed.
 PUBLISHED: dict[str, Any] = {
@@ -46,14 +46,9 @@ def reference(ref: str, products: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return next((product for product in products if product["ref"] == ref), NOT_FOUND)
 
 
-def observed(result: dict[str, Any]) -> dict[str, Any] | None:
-    """Return what the tool read for this question, or `None` when no call was executed."""
-    return result["trace"][0]["observation"] if result["trace"] else None
-
-
-def marker(record: dict[str, Any]) -> str:
-    """Return the text that the published measure looks for: the stock number, or `introuvable`."""
-    return str(record["stock"]) if "stock" in record else NOT_FOUND_MARKER
+def references(results: Iterable[dict[str, Any]], products: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the reference record of each result's question."""
+    return [reference(result["ref"], products) for result in results]
 
 
 def evaluate(results: Sequence[dict[str, Any]], products: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -62,8 +57,8 @@ def evaluate(results: Sequence[dict[str, Any]], products: Sequence[dict[str, Any
     Raises `Precondition` when there is nothing to measure.
     """
     if not results:
-        raise Precondition(f"no result to evaluate; {RUN_AGENT}")
-    records = [reference(result["ref"], products) for result in results]
+        raise Precondition("there is no result to evaluate; run the agent first")
+    records = references(results, products)
     pairs = list(zip(results, records, strict=True))
     return {
         "queries": len(results),
@@ -80,8 +75,12 @@ def _share(checks: Iterable[bool]) -> float:
     return round(fmean(checks), 4)  # four digits, as published
 
 
-def evaluate_run(outputs: Outputs, data: Path) -> tuple[Path, dict[str, Any]]:
-    """Measure `agent.json` and write `evaluation.json`; returns its path and content."""
+def evaluate_run(outputs: Outputs, data: Path, other: Path | None = None) -> tuple[Path, dict[str, Any]]:
+    """Measure `agent.json`, compare it with the run in `other` if there is one, and write `evaluation.json`.
+
+    Returns its path and content. Raises `Precondition` when a run is missing, damaged, made from another data file, or
+    not comparable with `other`; nothing is written then.
+    """
     products = catalog.products(data)
     run = runfile.load(outputs, data)
     result = {
@@ -89,5 +88,15 @@ def evaluate_run(outputs: Outputs, data: Path) -> tuple[Path, dict[str, Any]]:
         "complete": run["complete"],
         "measures": evaluate(run["results"], products),
         "published": PUBLISHED,
+        "beyond": beyond.beyond(run["results"], references(run["results"], products)),
+        "against": _against(run, other, products),
     }
     return store.write_json(outputs.json("evaluation"), result), result
+
+
+def _against(run: dict[str, Any], other: Path | None, products: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    if other is None:
+        return None
+    there = compare.load(other, compare.REMEDY)
+    compared = compare.against(run, there, other.name)
+    return {**compared, "measures": evaluate(there["results"], products)}

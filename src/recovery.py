@@ -14,7 +14,7 @@ from typing import Any
 from src import runfile, store
 from src.errors import Precondition
 from src.outputs import Outputs
-from src.session import START, Run, Say
+from src.session import Run, Say
 
 
 @contextmanager
@@ -37,12 +37,14 @@ def resume(run: Run, say: Say) -> None:
     journal = run.outputs.journal
     entries = store.Journal(journal).read()
     if not entries:
-        raise Precondition(f"{journal} holds no interrupted run; {START}")
+        raise Precondition(f"{journal} holds no interrupted run; start one with: {run.outputs.command('agent')}")
     try:
         found = entries[0]["identity"]
         differing = [name for name in run.identity if found[name] != run.identity[name]]
     except (KeyError, TypeError):
-        raise Precondition(f"{journal} is not a journal of this program; move it away and {START}") from None
+        raise Precondition(
+            f"{journal} is not a journal of this program; move it away and start anew: {run.outputs.command('agent')}"
+        ) from None
     if differing:
         raise Precondition(
             f"the interrupted run in {journal} was made with another {' and another '.join(differing)}; "

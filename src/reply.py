@@ -24,6 +24,10 @@ MOST = 1e9  # tokens or ms in one of the numbers above; a larger one is not a me
 EXCERPT = 200  # characters of somebody else's text in one of our messages
 
 
+class TransportFailure(Exception):
+    """No complete reply arrived: refused, reset, timed out, cut short."""
+
+
 class BadReply(Exception):
     """The server answered, but not with what its interface promises."""
 

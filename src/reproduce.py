@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from src import evaluate, negatives, prepare, session, show, store
+from src import compare, evaluate, exercise, negatives, prepare, session, show, store, tables
 from src.errors import CheckFailed
 from src.outputs import Outputs
+from src.results import observed
 
 SHOWN_QUESTIONS = ("REF-000", "REF-999")  # out of stock, unknown; the third is the first with a stock above 0
 
@@ -34,7 +35,7 @@ def run_once(outputs: Outputs, data: Path, language: str, cases: Sequence[Any]) 
     show.with_progress(len(run.questions), 0, lambda progress: session.work(run, progress))
     negatives.negatives(outputs, cases)
     evaluate.evaluate_run(outputs, data)
-    negatives.exercise(outputs, cases)
+    exercise.exercise(outputs, cases, say=lambda _: None)
     names = ("prepare", "agent", "negatives", "evaluation", "exercise")
     return {name: store.read_json(outputs.json(name), "run reproduce again") for name in names}
 
@@ -51,7 +52,7 @@ def reproduce(parent: Path, data: Path, language: str, cases: Sequence[Any], run
     folder, last = made[-1]
     _print_stages(last["agent"]["results"])
     _print_summary(made)
-    if differences := _differences([content["agent"]["results"] for _, content in made]):
+    if differences := compare.changed([content["agent"] for _, content in made]):
         store.write_json(folder / "differences.json", differences)
         raise CheckFailed(f"the runs differ in {len(differences)} questions; see {folder / 'differences.json'}")
     if runs > 1:
@@ -61,7 +62,7 @@ def reproduce(parent: Path, data: Path, language: str, cases: Sequence[Any], run
 
 def _print_stages(results: Sequence[dict[str, Any]]) -> None:
     picked = [next((r for r in results if r["ref"] == ref), None) for ref in SHOWN_QUESTIONS]
-    picked.insert(1, next((r for r in results if (evaluate.observed(r) or {}).get("stock")), None))
+    picked.insert(1, next((r for r in results if (observed(r) or {}).get("stock")), None))
     show.say("\n== three questions, stage by stage")
     for result in picked:
         if result is not None:
@@ -76,23 +77,4 @@ def _print_summary(made: Sequence[tuple[Path, dict[str, Any]]]) -> None:
     show.say(show.digests(made[-1][1]["agent"]))
     server = made[-1][1]["agent"]["provenance"]["server"]
     show.say(f"\n== measures ({server['model']}, {server['build']}, {server['device'] or 'device not reported'})")
-    show.say(show.measures([(folder.name, content["evaluation"]["measures"]) for folder, content in made]))
-
-
-def _differences(runs: Sequence[Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """The questions whose proposal, trace or answer text is not the same in all runs."""
-
-    def said(result: dict[str, Any]) -> dict[str, Any]:
-        return {
-            "proposal": result["proposal"] and result["proposal"]["raw"],
-            "trace": result["trace"],
-            "answer": result["answer"] and result["answer"]["raw"],
-            "error": result["error"],
-        }
-
-    columns = [[said(result) for result in results] for results in runs]
-    return [
-        {"id": runs[0][place]["id"], "runs": list(row)}
-        for place, row in enumerate(zip(*columns, strict=True))
-        if any(other != row[0] for other in row)
-    ]
+    show.say(tables.measures([(folder.name, content["evaluation"]["measures"]) for folder, content in made]))

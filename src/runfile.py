@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import jsonschema
 
 SCHEMA = ROOT / "configs" / "agent.schema.json"
-RUN_AGENT = "run the questions first with: python -m src.cli agent"
 
 
 @functools.cache
@@ -37,23 +36,31 @@ def is_result_of(result: Any, question: dict[str, Any]) -> bool:
     return all(name in result and result[name] == value for name, value in question.items())
 
 
-def load(outputs: Outputs, data: Path) -> dict[str, Any]:
-    """Return the content of `agent.json`.
-
-    Raises `Precondition` when it is missing, damaged, not a run's results, or made from other data than `data`.
-    """
-    path = outputs.json("agent")
-    run = store.read_json(path, RUN_AGENT)
+def read(path: Path, otherwise: str) -> dict[str, Any]:
+    """Return the run in an `agent.json`; `Precondition` says what to do `otherwise` when there is none."""
+    run = store.read_json(path, otherwise)
     fault = next(iter(_rules("/whole").iter_errors(run)), None)
     if fault is not None:
-        raise Precondition(f"{path} does not hold a run: {fault.json_path}: {excerpt(fault.message)}; {RUN_AGENT}")
+        raise Precondition(f"{path} does not hold a run: {fault.json_path}: {excerpt(fault.message)}; {otherwise}")
     identifiers = [result["id"] for result in run["results"]]
     if len(set(identifiers)) != len(identifiers):
-        raise Precondition(f"{path} does not hold a run: a question has two results; {RUN_AGENT}")
+        raise Precondition(f"{path} does not hold a run: a question has two results; {otherwise}")
+    return dict(run)
+
+
+def remedy(outputs: Outputs) -> str:
+    """The way to a missing `agent.json`."""
+    return f"run the questions first with: {outputs.command('agent')}"
+
+
+def load(outputs: Outputs, data: Path) -> dict[str, Any]:
+    """Return what `read` returns for `agent.json`; also refuses a run that was made from other data than `data`."""
+    path = outputs.json("agent")
+    run = read(path, remedy(outputs))
     origin = run["provenance"]["data"]
     if origin != catalog.origin(data):
         raise Precondition(
             f"{path} was made from {excerpt(origin['file'])} ({origin['sha256'][:8]}), not from {data} as it is now; "
             "name the file of that run with --data, or run the questions again"
         )
-    return dict(run)
+    return run

@@ -4,21 +4,19 @@ A finished question is one line of the journal, forced to disk; `agent.json` is 
 not. Three transport failures in a row mean that the server is gone. The database digest before and after must agree.
 """
 
-import sqlite3
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from src import agent, catalog, client, provenance, store
-from src.client import TransportFailure
+from src import agent, catalog, client, guard, jobs, provenance, store
 from src.errors import CheckFailed, Precondition, ServerUnavailable
 from src.outputs import Outputs
-from src.reply import BadReply
+from src.reply import BadReply, TransportFailure
 from src.tools import digest
 
 GIVE_UP_AFTER = 3  # transport failures in a row (SPEC section 9)
-START = "start one with: python -m src.cli agent"
 
 Say = Callable[[str], object]
 
@@ -40,9 +38,10 @@ class Run:
         return [question for question in self.questions if question["id"] not in done]
 
 
-def begin(outputs: Outputs, data: Path, language: str, say: Say) -> Run:
+def begin(outputs: Outputs, data: Path, language: str, say: Say, *, guarded: bool = False, in_flight: int = 1) -> Run:
     """Check what a run needs (data, database, server) and return it, not yet started.
 
+    `guarded` adds the delivered sentence to each result; `in_flight` questions are asked at a time.
     Raises `Precondition` or `ServerUnavailable`.
     """
     questions = catalog.questions(catalog.load(data), language)
@@ -59,7 +58,11 @@ def begin(outputs: Outputs, data: Path, language: str, say: Say) -> Run:
         "language": language,
         "data": catalog.origin(data),
         "database": digest(outputs.database),
+        "guard_answers": guarded,
+        "jobs": in_flight,
     }
+    if (slots := reported["slots"]) is not None and slots < in_flight:
+        say(f"the server answers {slots} at a time: of {in_flight} questions in flight the others wait for it")
     return Run(outputs, identity, questions)
 
 
@@ -71,11 +74,10 @@ def work(run: Run, progress: Callable[[dict[str, Any]], object]) -> Path:
     incomplete; on a full disk that is the journal's part.
     """
     entries = [{"identity": run.identity}, *(_entry(result, transport=False) for result in run.results)]
-    db = run.outputs.open_database()
     try:
         with store.Journal(run.outputs.journal).writing(entries) as journal:
             try:
-                _ask_all(run, db, journal, progress)
+                _ask_all(run, journal, progress)
             finally:
                 path = _write(run)
     except (KeyboardInterrupt, BrokenPipeError) as exc:
@@ -83,8 +85,6 @@ def work(run: Run, progress: Callable[[dict[str, Any]], object]) -> Path:
         raise KeyboardInterrupt(f"{reason}; {_kept(run)}") from exc
     except OSError as exc:
         raise Precondition(f"{exc.strerror or exc}: the results cannot be written; {_kept(run)}") from exc
-    finally:
-        db.close()
     if not run.missing:
         run.outputs.journal.unlink()
     _check(run, path)
@@ -92,25 +92,26 @@ def work(run: Run, progress: Callable[[dict[str, Any]], object]) -> Path:
 
 
 def _kept(run: Run) -> str:
-    return f"{len(run.results)} of {len(run.questions)} results are kept, finish with: python -m src.cli agent --resume"
+    remedy = run.outputs.command("agent --resume")
+    return f"{len(run.results)} of {len(run.questions)} results are kept, finish with: {remedy}"
 
 
-def _ask_all(
-    run: Run, db: sqlite3.Connection, journal: store.Journal, progress: Callable[[dict[str, Any]], object]
-) -> None:
+def _ask_all(run: Run, journal: store.Journal, progress: Callable[[dict[str, Any]], object]) -> None:
     failures = 0
-    for question in run.missing:
-        result, transport = _ask(db, question)
-        journal.append(_entry(result, transport))
-        run.results.append(result)
-        progress(result)
-        failures = failures + 1 if transport else 0
-        if failures == GIVE_UP_AFTER:
-            raise ServerUnavailable(
-                f"the model server is gone ({failures} transport failures in a row: {result['error']}); "
-                f"{len(run.results) - failures} of {len(run.questions)} results are kept, "
-                "start the server and finish with: python -m src.cli agent --resume"
-            )
+    with contextlib.closing(jobs.answered(run.outputs, run.missing, run.identity["jobs"])) as answered:
+        for result, transport in answered:
+            if run.identity["guard_answers"]:
+                result["delivered"] = guard.deliver(result, run.identity["language"])
+            journal.append(_entry(result, transport))
+            run.results.append(result)
+            progress(result)
+            failures = failures + 1 if transport else 0
+            if failures == GIVE_UP_AFTER:
+                raise ServerUnavailable(
+                    f"the model server is gone ({failures} transport failures in a row: {result['error']}); "
+                    f"{len(run.results) - failures} of {len(run.questions)} results are kept, "
+                    f"start the server and finish with: {run.outputs.command('agent --resume')}"
+                )
 
 
 def _check(run: Run, path: Path) -> None:
@@ -134,13 +135,6 @@ def _digest_now(run: Run) -> str | None:
         return None
 
 
-def _ask(db: sqlite3.Connection, question: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-    """Return the result of one question, and whether it failed in transport."""
-    failures: list[Exception] = []
-    result = agent.run(db, question, failed=failures.append)
-    return result, any(isinstance(failure, TransportFailure) for failure in failures)
-
-
 def _entry(result: dict[str, Any], transport: bool) -> dict[str, Any]:
     return {"result": result, "transport_failure": transport}
 
@@ -156,7 +150,11 @@ def _write(run: Run) -> Path:
     return store.write_json(
         path,
         {
-            "provenance": {**provenance.program(), **run.identity},
+            "provenance": {
+                **provenance.program(),
+                **run.identity,
+                "tokens_from_cache": provenance.tokens_from_cache(run.results),
+            },
             "complete": complete,
             "resumed": bool(run.kept),
             "kept": run.kept,
@@ -171,7 +169,7 @@ def _write(run: Run) -> Path:
 def _is_incomplete(path: Path) -> bool:
     """Whether this is an incomplete run of ours, which a later state of the same may replace."""
     try:
-        found = store.read_json(path, START)
+        found = store.read_json(path, "it is replaced")
     except Precondition:
         return False
     return isinstance(found, dict) and found.get("complete") is False

@@ -7,24 +7,16 @@ result files keep it whole.
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeVar
 
-from src.evaluate import PUBLISHED, observed
 from src.reply import excerpt
+from src.results import observed
 
 SHOWN = 300  # characters of a model's text
 LINES_PER_RUN = 30  # plain progress lines for a run of any length
 
 Made = TypeVar("Made")
-
-MEASURES = (
-    ("queries", "questions asked"),
-    ("observation_correct", "share read right from the database"),
-    ("errors", "refused or failed questions"),
-    ("answer_marker_present", "share of answers with the stock number, or introuvable"),
-    ("mean_ms", "ms a question, both generations"),
-)
 
 
 def say(text: str) -> None:
@@ -90,6 +82,12 @@ def stages(result: dict[str, Any]) -> str:
         ),
         ("answer", _generated(answer) if answer else "none"),
     ]
+    if (given := result.get("delivered")) is not None:
+        from src import wording  # its vocabularies are not compiled for the commands that show no sentence
+
+        why = "; ".join(wording.FAULTS[reason] for reason in given["reasons"])
+        origin = f"  [from the observation; the answer: {why}]" if why else "  [the model's own sentence]"
+        lines.append(("delivered", excerpt(given["text"], SHOWN) + origin))
     if result["error"]:
         lines.append(("error", excerpt(result["error"], SHOWN)))
     return "\n".join(f"  {name:<12} {text}" for name, text in lines)
@@ -103,29 +101,6 @@ def _generated(generation: dict[str, Any]) -> str:
         shown = text
     cut = "" if generation["finish_reason"] == "stop" else f"  [cut: {excerpt(str(generation['finish_reason']))}]"
     return excerpt(shown, SHOWN) + cut
-
-
-def table(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows as aligned columns: the first to the left, the others to the right; the first row is the heading."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = [
-        "  ".join(cell.ljust(width) if column == 0 else cell.rjust(width) for column, (cell, width) in enumerate(pairs))
-        for pairs in ([*zip(row, widths, strict=True)] for row in rows)
-    ]
-    return "\n".join(line.rstrip() for line in [lines[0], "  ".join("-" * width for width in widths), *lines[1:]])
-
-
-def measures(runs: Sequence[tuple[str, dict[str, Any]]]) -> str:
-    """Return the measures of our runs beside the published ones, which are labelled as somebody else's."""
-    columns = [*runs, *((f"R3 {place}*", run) for place, run in enumerate(PUBLISHED["runs"], 1))]
-    rows = [["measure", *(name for name, _ in columns)]]
-    rows += [[key, *(_number(values[key]) for _, values in columns)] for key, _ in MEASURES]
-    note = f"* published by {PUBLISHED['source']}: {PUBLISHED['model']} on an {PUBLISHED['machine']}; not ours"
-    return f"{table(rows)}\n{note}"
-
-
-def _number(value: float) -> str:
-    return str(value) if isinstance(value, int) else f"{value:.2f}" if value > 1 else f"{value:.4f}"
 
 
 def checks(result: dict[str, Any]) -> str:
@@ -143,18 +118,3 @@ def checks(result: dict[str, Any]) -> str:
 def digests(result: dict[str, Any]) -> str:
     """Return the two digests one under the other, so that the eye compares them."""
     return f"  before {result['digest_before']}\n  after  {result['digest_after']}"
-
-
-def steps(result: dict[str, Any]) -> str:
-    """Return the exercise: each question, the call, what to expect and what was observed."""
-    blocks = []
-    for number, step in enumerate(result["steps"], 1):
-        seen = step["observation"]
-        observation = f"refused: {step['refusal']}" if seen is None else json.dumps(seen, ensure_ascii=False)
-        blocks.append(
-            f"{number}. {step['question']}\n"
-            f"     call         {json.dumps(step['call'], ensure_ascii=False)}\n"
-            f"     prediction   {step['expected']}\n"
-            f"     observation  {observation}"
-        )
-    return "\n".join(blocks)

@@ -56,16 +56,12 @@ class Script:
 
     def run(self, *args: str, model: str = "tiny") -> subprocess.CompletedProcess[str]:
         command = self.command("--model", model, *args)
-        return subprocess.run(
-            command, env=self.environment(), cwd=ROOT, capture_output=True, text=True, timeout=120
-        )
+        return subprocess.run(command, env=self.environment(), cwd=ROOT, capture_output=True, text=True, timeout=120)
 
     def start(self, *args: str, model: str = "tiny") -> subprocess.Popen[str]:
         command = self.command("--model", model, *args)
         pipe = subprocess.PIPE
-        return subprocess.Popen(
-            command, env=self.environment(), cwd=ROOT, stdout=pipe, stderr=pipe, text=True
-        )
+        return subprocess.Popen(command, env=self.environment(), cwd=ROOT, stdout=pipe, stderr=pipe, text=True)
 
     def names(self) -> list[str]:
         return sorted(path.name for path in self.dest.iterdir())

@@ -74,9 +74,7 @@ PASSING: list[tuple[str, Fault]] = [
 
 
 @pytest.mark.parametrize(("name", "fault"), PASSING, ids=[name for name, _ in PASSING])
-def test_passing_trouble_is_overcome_and_the_file_is_right(
-    script: Script, hub: Hub, name: str, fault: Fault
-) -> None:
+def test_passing_trouble_is_overcome_and_the_file_is_right(script: Script, hub: Hub, name: str, fault: Fault) -> None:
     hub.faults = [fault]
     done = script.run()
     assert done.returncode == 0, done.stderr
@@ -257,9 +255,7 @@ def test_a_file_too_large_for_the_disk_is_refused_before_it_is_asked_for(script:
 
 
 def test_a_disk_that_fills_during_the_download_keeps_what_fitted(script: Script, hub: Hub) -> None:
-    limit = 1024 * (
-        PART_BYTES // 1024
-    )  # RLIMIT_FSIZE makes write() fail as a full disk does, without needing root
+    limit = 1024 * (PART_BYTES // 1024)  # RLIMIT_FSIZE makes write() fail as a full disk does, without needing root
     command = [
         "bash",
         "-c",
@@ -324,9 +320,7 @@ def test_an_unknown_model_names_the_known_ones(script: Script) -> None:
 
 def test_the_default_model_comes_from_the_environment(script: Script, hub: Hub) -> None:
     script.env["R3_MODEL"] = "tiny"
-    done = subprocess.run(
-        script.command(), env=script.environment(), capture_output=True, text=True, timeout=120
-    )
+    done = subprocess.run(script.command(), env=script.environment(), capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert script.names() == ["a.gguf", "b.gguf"]
 

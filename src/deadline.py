@@ -1,0 +1,50 @@
+"""A deadline on a piece of work that cannot be told to stop: when time is up, something is cut under it.
+
+One thread watches one client's exchanges, one at a time; a thread of its own for each exchange costs a millisecond on
+two slow cores. It ends when it finds nothing to watch, so an idle client keeps no thread.
+"""
+
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+class Deadline:
+    """Calls `cut` once when the block inside `within()` has not ended in time."""
+
+    def __init__(self, cut: Callable[[], object]) -> None:
+        self._cut = cut
+        self._changed = threading.Condition()
+        self._due = math.inf  # when the running block must have ended; inf when none is running
+        self._wakes = -math.inf  # when the watching thread looks next; -inf when there is no such thread
+
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """Run the block under a deadline of `seconds` from now."""
+        with self._changed:
+            self._due = time.monotonic() + seconds
+            if self._wakes == -math.inf:
+                self._wakes = self._due
+                threading.Thread(target=self._watch, name="deadline", daemon=True).start()
+            elif self._due < self._wakes:
+                self._changed.notify()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._due = math.inf
+
+    def _watch(self) -> None:
+        """Sleep until the deadline; a later one that came meanwhile costs its block no wake-up."""
+        with self._changed:
+            while self._due < math.inf:
+                left = self._due - time.monotonic()
+                if left <= 0:
+                    self._due = math.inf
+                    self._cut()  # under the lock: the block cannot end, and the next one not begin, in between
+                    break
+                self._wakes = self._due
+                self._changed.wait(left)
+            self._wakes = -math.inf

@@ -1,0 +1,20 @@
+"""The `run_sql` lesson: a tool whose argument is SQL, so the contract needs two sides.
+
+`contract` is what a model is told, `tool` is what runs. Start reading at `tool.run_sql`.
+A package of its own, with its own database and commands; nothing here is reachable from `src.cli`.
+"""
+
+from src.run_sql.contract import count_rows_tool, run_sql_tool
+from src.run_sql.guard import open_reservo
+from src.run_sql.text import strip_sql
+from src.run_sql.tool import count_rows, run_sql, validate
+
+__all__ = [
+    "count_rows",
+    "count_rows_tool",
+    "open_reservo",
+    "run_sql",
+    "run_sql_tool",
+    "strip_sql",
+    "validate",
+]

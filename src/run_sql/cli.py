@@ -1,0 +1,199 @@
+"""The lesson's commands: `python -m src.run_sql create|demo|query|exercises|describe|ask`.
+
+Results go to stdout, JSON wherever a program might read them; a failure is one line on stderr with the remedy.
+Exit status: 0 done, 1 refused or a check failed, 2 a precondition is missing or the arguments are wrong,
+3 the model server failed, 130 interrupted.
+"""
+
+import argparse
+import contextlib
+import io
+import os
+import sqlite3
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+
+from src.errors import CheckFailed, CommandError, Precondition
+from src.run_sql import lesson, shapes
+from src.run_sql.contract import TABLES, count_rows_tool, run_sql_tool
+from src.run_sql.database import create, default_path
+from src.run_sql.guard import Reservo, open_reservo
+from src.run_sql.render import block, line, shown
+from src.run_sql.text import MAX_QUERY_CHARS
+from src.run_sql.tool import MAX_ROWS, count_rows, run_sql
+
+TOOLS = {tool["name"]: tool for tool in (run_sql_tool, count_rows_tool)}
+INTERRUPTED = 130  # 128 + SIGINT, the shell's convention
+
+CREATE_HELP = "builds the Reservo database: 5 rooms, 8 members, 23 bookings, 18 payments"
+DEMO_HELP = "runs the lesson's example: four queries, a bypass attempt, the row cap"
+QUERY_HELP = "runs one reading query through run_sql and prints its answer as one line of JSON"
+EXERCISES_HELP = "shows the three exercises, solved"
+ASK_HELP = "lets a model write the query for a question, three attempts at most (server: LLM_BASE_URL, or --embedded)"
+DESCRIBE_HELP = "prints a tool's description in the shape that a client takes"
+
+
+@contextlib.contextmanager
+def database(path: Path) -> Iterator[Reservo]:
+    """Open the lesson's database for one command; Precondition says how to get one."""
+    if not path.exists():
+        raise Precondition(f"no database at {path}; make one with: python -m src.run_sql create {path}")
+    try:
+        con = open_reservo(path)
+    except (sqlite3.Error, OSError) as error:
+        raise Precondition(
+            f"cannot use {path}: {error}; make another with: python -m src.run_sql create PATH"
+        ) from error
+    with contextlib.closing(con):
+        yield con
+
+
+def command_create(args: argparse.Namespace) -> int:
+    """Build the file and print where it is and what it holds."""
+    path = create(args.path)
+    with database(path) as con:
+        print(line({"path": str(path), "rows": {table: count_rows(table, con).get("count") for table in TABLES}}))
+    return 0
+
+
+def command_demo(args: argparse.Namespace) -> int:
+    """Print the lesson's example, and check that the file is what it was."""
+    before = args.db.read_bytes() if args.db.is_file() else b""
+    with database(args.db) as con:
+        for text in lesson.demo(con):
+            print(text)
+    if args.db.read_bytes() != before:
+        raise CheckFailed(f"{args.db} is not what it was before the demo; please report this")
+    return 0
+
+
+def command_query(args: argparse.Namespace) -> int:
+    """Print run_sql's answer; status 1 when it is a refusal."""
+    query = sys.stdin.read(MAX_QUERY_CHARS + 1) if args.sql == "-" else args.sql
+    with database(args.db) as con:
+        answer = run_sql(query, con, max_rows=args.max_rows)
+    print(line(answer))
+    return 0 if answer["ok"] else 1
+
+
+def command_exercises(args: argparse.Namespace) -> int:
+    """Print the exercises."""
+    with database(args.db) as con:
+        for text in lesson.exercises(con):
+            print(text)
+    return 0
+
+
+def command_describe(args: argparse.Namespace) -> int:
+    """Print the description; with --check, first hold it against the client's shape."""
+    described = shapes.FORMATS[args.format](TOOLS[args.tool])
+    if args.check and (faults := shapes.faults(described, args.format)):
+        raise CheckFailed(f"{args.tool} does not fit the format {args.format}: {'; '.join(faults)}")
+    print(block(described))
+    return 0
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that reports wrong use in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the fault and where to read on; exits with status 2."""
+        self.exit(2, f"{self.prog}: {shown(message)}; see {self.prog} --help\n")
+
+
+def command_ask(args: argparse.Namespace) -> int:
+    """Print each attempt, its query and run_sql's answer; status 1 when none was accepted."""
+    if not args.question.strip() or not args.question.isprintable():
+        raise Precondition('the question is empty or not plain text; ask for example "How many rooms are there?"')
+    from src import client, embedded
+    from src.run_sql import ask
+
+    def say(text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    def show(attempt: ask.Attempt) -> None:
+        wrote = attempt.raw if attempt.query is None else attempt.query
+        print(f"attempt {attempt.number} of {ask.MAX_ATTEMPTS}\n   {shown(wrote)}\n{line(attempt.answer)}", flush=True)
+
+    with contextlib.ExitStack() as stack:
+        con = stack.enter_context(database(args.db))
+        if args.embedded or os.environ.get("R3_EMBEDDED") == "1":
+            stack.enter_context(embedded.running(default_path().parent / "embedded-server.log", say))
+        client.wait_ready(client.current(), say)
+        last = ask.ask(args.question, con, show)[-1]
+    if not last.answer["ok"]:
+        raise CheckFailed(
+            f"no query was accepted in {last.number} attempts, the last error being: {last.answer['error']}; "
+            "ask in other words, or write it yourself with: python -m src.run_sql query"
+        )
+    return 0
+
+
+def parser() -> Parser:
+    """Return the parser of all commands."""
+    top = Parser(
+        prog="python -m src.run_sql",
+        description="The run_sql lesson: a tool whose argument is SQL, described to a model and guarded by code.",
+        epilog="Start with: python -m src.run_sql create && python -m src.run_sql demo",
+    )
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def add(name: str, summary: str, example: str) -> Parser:
+        command: Parser = commands.add_parser(name, help=summary, description=summary, epilog=f"Example: {example}")
+        if name not in ("create", "describe"):
+            command.add_argument("--db", type=Path, default=default_path(), help="the database (default: %(default)s)")
+        return command
+
+    made = add("create", CREATE_HELP, "python -m src.run_sql create outputs/reservo.db")
+    made.add_argument("path", type=Path, nargs="?", default=default_path(), help="new file (default: %(default)s)")
+    made.set_defaults(run=command_create)
+
+    add("demo", DEMO_HELP, "python -m src.run_sql demo").set_defaults(run=command_demo)
+
+    asked = add("query", QUERY_HELP, 'python -m src.run_sql query "SELECT name FROM rooms" --max-rows 3')
+    asked.add_argument("sql", metavar="SQL", help="one SELECT, or - to read it from standard input")
+    asked.add_argument("--max-rows", type=int, default=MAX_ROWS, help=f"1 to {MAX_ROWS} (default: %(default)s)")
+    asked.set_defaults(run=command_query)
+
+    add("exercises", EXERCISES_HELP, "python -m src.run_sql exercises").set_defaults(run=command_exercises)
+
+    wondered = add("ask", ASK_HELP, 'python -m src.run_sql ask --embedded "¿Cuántas salas hay?"')
+    wondered.add_argument("question", metavar="QUESTION", help="in plain words")
+    wondered.add_argument("--embedded", action="store_true", help="use the model server of the xllamacpp wheel (CPU)")
+    wondered.set_defaults(run=command_ask)
+
+    told = add("describe", DESCRIBE_HELP, "python -m src.run_sql describe --format mcp --check")
+    told.add_argument("--format", choices=list(shapes.FORMATS), default="anthropic", help="default: %(default)s")
+    told.add_argument("--tool", choices=list(TOOLS), default="run_sql", help="default: %(default)s")
+    told.add_argument("--check", action="store_true", help="validate it first (needs the package jsonschema)")
+    told.set_defaults(run=command_describe)
+    return top
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    args = parser().parse_args(argv)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+    try:
+        status: int = args.run(args)
+        sys.stdout.flush()
+    except CommandError as error:
+        print(f"python -m src.run_sql {args.command}: {shown(str(error))}", file=sys.stderr)
+        return error.status
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left to write would fail again at exit
+        if isinstance(error, BrokenPipeError):  # the reader of our output, `head` for one, has seen enough
+            return 0
+        where = error.filename or "the output"
+        print(
+            f"python -m src.run_sql {args.command}: {where}: {error.strerror}; see its permissions and the disk",
+            file=sys.stderr,
+        )
+        return Precondition.status
+    return status

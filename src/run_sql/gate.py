@@ -1,0 +1,67 @@
+"""The gate: what a compiled statement may do, decided by SQLite's authorizer and not by its text.
+
+Deny by default. Allowed: SELECT, recursion, reading the four tables, and functions from the list below.
+It knows nothing of time, memory or size; those are `guard`'s limits.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterable
+
+from src.run_sql.contract import TABLES
+
+# No printf, format, zeroblob, randomblob (one call can run for seconds or fill memory), random (an answer should
+# come out the same twice), load_extension, fts3_tokenizer (code), sqlite_* (about the machine, not the data).
+FUNCTION_NAMES = """
+    abs avg ceil ceiling char coalesce count cume_dist current_date current_time current_timestamp date datetime
+    dense_rank first_value floor glob group_concat hex ifnull iif instr julianday lag last_value lead length like lower
+    ltrim max min mod nth_value ntile nullif percent_rank pow power rank replace round row_number rtrim sign sqrt
+    strftime string_agg substr substring sum time timediff total trim trunc typeof unicode unixepoch upper
+"""
+FUNCTIONS = frozenset(FUNCTION_NAMES.split())
+RESERVED_PREFIXES = ("sqlite_", "pragma_")  # names that SQLite answers without any table of that name
+
+# For the error text: SQLite itself says no more than "not authorized" of an action other than READ and FUNCTION.
+ACTION_NAMES = """
+    ALTER_TABLE ANALYZE ATTACH CREATE_INDEX CREATE_TABLE CREATE_TEMP_INDEX CREATE_TEMP_TABLE CREATE_TEMP_TRIGGER
+    CREATE_TEMP_VIEW CREATE_TRIGGER CREATE_VIEW CREATE_VTABLE DELETE DETACH DROP_INDEX DROP_TABLE DROP_TEMP_INDEX
+    DROP_TEMP_TABLE DROP_TEMP_TRIGGER DROP_TEMP_VIEW DROP_TRIGGER DROP_VIEW DROP_VTABLE INSERT PRAGMA READ REINDEX
+    SAVEPOINT TRANSACTION UPDATE
+"""
+ACTIONS = {getattr(sqlite3, f"SQLITE_{name}"): name.replace("_", " ") for name in ACTION_NAMES.split()}
+
+
+class Gate:
+    """An authorizer for one call; `denied` names the first action it refused, e.g. `DELETE bookings`."""
+
+    def __init__(self, names: Iterable[str], out_of_time: Callable[[], bool]) -> None:
+        """Take every name in the file's schema and of every module, and what to ask about the deadline."""
+        self.hidden = frozenset(name.lower() for name in names) - set(TABLES)
+        self.out_of_time = out_of_time
+        self.denied = ""
+
+    def __call__(self, action: int, first: str | None, second: str | None, database: str | None, _: str | None) -> int:
+        """Answer SQLite for one action of the statement that it compiles."""
+        # A long compile asks here again and again, and no progress handler of SQLite before 3.41 sees it.
+        if not self.out_of_time() and self.allows(action, first or "", second or "", database):
+            return sqlite3.SQLITE_OK
+        self.denied = self.denied or f"{ACTIONS.get(action, action)} {first or ''}".strip()
+        return sqlite3.SQLITE_DENY
+
+    def allows(self, action: int, first: str, second: str, database: str | None) -> bool:
+        """Say whether the action is a harmless part of reading the four tables."""
+        if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE):
+            return True
+        if action == sqlite3.SQLITE_FUNCTION:
+            return second.lower() in FUNCTIONS
+        return action == sqlite3.SQLITE_READ and self.readable(first.lower(), second, database)
+
+    def readable(self, table: str, column: str, database: str | None) -> bool:
+        """Say whether a table may be read.
+
+        subtle: a table of which no column is used (`SELECT count(*) FROM t`) is announced with an empty column
+        and without its database, and so is a common table expression. Only the latter is no name of the schema.
+        """
+        if table in TABLES:
+            return database is None or database.lower() == "main"
+        common_table = not column and database is None
+        return common_table and table not in self.hidden and not table.startswith(RESERVED_PREFIXES)

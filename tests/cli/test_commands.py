@@ -1,0 +1,228 @@
+"""The commands that need no model: what they print, what they write, and how wrong use ends.
+
+Run alone: python -m pytest tests/cli
+"""
+
+import json
+import socket
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from src.tools import digest
+from tests.support.command import ROOT, assert_one_line, cli, copied_project, environment, snapshot
+
+NEVER = {"requests", "huggingface_hub", "xllamacpp"}
+
+
+@pytest.fixture
+def prepared(tmp_path: Path) -> Path:
+    """A folder in which `prepare` was run."""
+    folder = tmp_path / "outputs"
+    assert cli("--outputs", folder, "prepare").status == 0
+    return folder
+
+
+def read(path: Path) -> dict:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def test_prepare_builds_the_database_and_records_its_digest(prepared: Path) -> None:
+    record = read(prepared / "prepare.json")
+    assert record["digest"] == digest(prepared / "stock.db")
+    assert record["products"] == 60
+    assert sorted(path.name for path in prepared.iterdir()) == ["prepare.json", "stock.db"]
+
+
+def test_a_second_prepare_is_refused_and_changes_nothing(prepared: Path) -> None:
+    before = snapshot(prepared)
+    assert_one_line(cli("--outputs", prepared, "prepare"), 2, "stock.db exists", "fresh copy")
+    assert snapshot(prepared) == before
+
+
+def test_negatives_refuses_seven_of_seven_and_leaves_the_database(prepared: Path) -> None:
+    before = digest(prepared / "stock.db")
+    ended = cli("--outputs", prepared, "negatives")
+    assert (ended.status, ended.err) == (0, "")
+    assert "7 refused out of 7; database unchanged" in ended.out
+    assert ended.out.rstrip().endswith("negatives.json")
+    result = read(prepared / "negatives.json")
+    kinds = [check["kind"] for check in result["checks"]]
+    assert kinds == ["malformed call"] * 5 + ["call budget", "SQLite write"]
+    assert all(check["refused"] for check in result["checks"])
+    assert result["digest_before"] == result["digest_after"] == digest(prepared / "stock.db") == before
+
+
+def test_exercise_shows_zero_unknown_and_refusal_apart(prepared: Path) -> None:
+    ended = cli("--outputs", prepared, "exercise")
+    assert (ended.status, ended.err) == (0, "")
+    zero, unknown, forbidden = read(prepared / "exercise.json")["steps"]
+    assert zero["observation"] == {"ref": "REF-000", "name": "Produit 0", "stock": 0}
+    assert unknown["observation"] == {"found": False}
+    assert (forbidden["observation"], forbidden["refusal"]) == (None, "Outil interdit ou appel mal formé")
+    assert forbidden["call"]["outil"] == "delete"
+
+
+def test_renaming_the_forbidden_tool_changes_nothing_about_its_refusal(tmp_path: Path) -> None:
+    copy = copied_project(tmp_path)
+    source = copy / "src" / "cli.py"
+    text = source.read_text(encoding="utf-8")
+    assert text.count('"outil": "delete"') == 1
+    source.write_text(text.replace('"outil": "delete"', '"outil": "modifier_stock"'), encoding="utf-8")
+    assert cli("prepare", cwd=copy).status == 0
+    ended = cli("negatives", cwd=copy)
+    assert ended.status == 0 and "modifier_stock" in ended.out and "delete" not in ended.out
+    first = read(copy / "outputs" / "negatives.json")["checks"][0]
+    assert (first["refused"], first["reason"]) == (True, "Outil interdit ou appel mal formé")
+
+
+@pytest.mark.parametrize("command", ["negatives", "exercise", "agent", "evaluate"])
+def test_a_command_without_its_input_names_what_is_missing(command: str, tmp_path: Path) -> None:
+    ended = cli("--outputs", tmp_path, command)
+    assert_one_line(ended, 2, "is missing", "agent.json" if command == "evaluate" else "stock.db")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [b"", b"not a database", b"SQLite format 3\x00" + b"\xff" * 200])
+def test_a_damaged_database_is_named_and_left(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "stock.db").write_bytes(content)
+    assert_one_line(cli("--outputs", tmp_path, "negatives"), 2, "stock.db cannot be read")
+    assert snapshot(tmp_path) == {"stock.db": content}
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["agent", "--lang", "xx"], "'en', 'es', 'vi', 'fr'"),
+        (["fly"], "'fly'"),
+        ([], "COMMAND"),
+        (["ask"], "question"),
+        (["reproduce", "--runs", "0"], "--runs 0"),
+        (["prepare", "--bogus"], "--bogus"),
+    ],
+)
+def test_wrong_use_is_one_line_and_status_2(words: list[str], part: str, tmp_path: Path) -> None:
+    assert_one_line(cli("--outputs", tmp_path, *words), 2, part)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "part"),
+    [
+        ("LLM_BASE_URL", "server:8080", "http"),
+        ("LLM_BASE_URL", "http://", "http"),
+        ("LLM_BASE_URL", "http://[::1", "http"),
+        ("LLM_BASE_URL", "http://h:99999", "http"),
+        ("LLM_TIMEOUT_S", "soon", "seconds"),
+        ("LLM_TIMEOUT_S", "0", "seconds"),
+        ("LLM_TIMEOUT_S", "nan", "seconds"),
+        ("LLM_API_KEY", "a\nb", "header"),
+    ],
+)
+def test_a_wrong_variable_is_named(name: str, value: str, part: str, prepared: Path) -> None:
+    assert_one_line(cli("--outputs", prepared, "agent", **{name: value}), 2, name, part)
+    assert not (prepared / "agent.json").exists()
+
+
+def test_a_server_that_is_not_there_is_status_3_with_the_remedy(prepared: Path) -> None:
+    with socket.socket() as taken:  # bound and not listening: nobody else can answer on it
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        for words in (["agent"], ["ask", "What is the stock level for REF-000?"]):
+            ended = cli("--outputs", prepared, *words, LLM_BASE_URL=url, LLM_WAIT_S="1")
+            assert_one_line(ended, 3, url, "connection refused", "docker compose up -d server", "--embedded")
+    assert not [path.name for path in prepared.iterdir() if path.suffix in (".json", ".jsonl") and "agent" in path.name]
+
+
+DAMAGED = [
+    ("no query", lambda data: data["queries"].clear(), "queries"),
+    ("no products", lambda data: data.pop("products"), "'products' is a required property"),
+    ("lower case", lambda data: data["products"][3].update(ref="ref-003"), "products[3].ref"),
+    ("final newline", lambda data: data["products"][3].update(ref="REF-003\n"), "products[3].ref"),
+    ("text for a number", lambda data: data["products"][5].update(stock="9"), "products[5].stock"),
+    ("negative stock", lambda data: data["products"][5].update(stock=-1), "products[5].stock"),
+    ("fraction", lambda data: data["products"][5].update(stock=0.5), "products[5].stock"),
+    ("true for a number", lambda data: data["products"][5].update(stock=True), "products[5].stock"),
+    ("unknown field", lambda data: data["products"][0].update(price=1), "price"),
+    ("missing text", lambda data: data["queries"][2].pop("vi"), "'vi' is a required property"),
+    ("repeated reference", lambda data: data["products"].append(data["products"][0]), "'REF-000' appears twice"),
+    ("repeated id", lambda data: data["queries"][1].update(id=0), "id 0 appears twice"),
+]
+
+
+@pytest.mark.parametrize(("damage", "part"), [row[1:] for row in DAMAGED], ids=[row[0] for row in DAMAGED])
+def test_damaged_data_names_the_record_and_the_rule(damage, part: str, tmp_path: Path) -> None:
+    data = read(ROOT / "data" / "products.json")
+    damage(data)
+    path = tmp_path / "products.json"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    assert_one_line(cli("--outputs", tmp_path / "out", "prepare", "--data", path), 2, str(path), part)
+    assert not (tmp_path / "out" / "stock.db").exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"\xff\xfe{}", b"[" * 100_000])
+def test_a_data_file_that_is_no_json_object_is_named(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "products.json"
+    path.write_bytes(content)
+    assert_one_line(cli("--outputs", tmp_path / "out", "prepare", "--data", path), 2, str(path))
+
+
+def modules_after(*words: str | Path) -> set[str]:
+    """The modules that a command has loaded when it ends."""
+    code = (
+        "import sys\nfrom src import cli\n"
+        "try:\n    cli.main(sys.argv[1:])\nexcept SystemExit:\n    pass\n"
+        "print('\\nMODULES', *sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, words)], cwd=ROOT, env=environment(), capture_output=True, text=True
+    )
+    return set(done.stdout.rsplit("MODULES", 1)[1].split())
+
+
+def test_commands_that_need_no_model_do_not_load_its_packages(prepared: Path, tmp_path: Path) -> None:
+    for words in (["--help"], ["negatives"], ["exercise"]):
+        loaded = modules_after("--outputs", prepared, *words)
+        assert not loaded & {*NEVER, "jsonschema"}, words
+    assert not modules_after("--outputs", tmp_path / "new", "prepare") & NEVER
+    assert (tmp_path / "new" / "stock.db").exists()
+
+
+def test_the_public_suite_counts_14_on_the_standard_library_alone() -> None:
+    done = subprocess.run(
+        [sys.executable, "-S", "-m", "unittest", "discover", "-s", "tests", "-v"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0 and "Ran 14 tests" in done.stderr and done.stderr.endswith("\nOK\n"), done.stderr
+
+
+def test_every_command_has_help_and_takes_the_common_options_on_either_side(prepared: Path) -> None:
+    overview = cli("--help").out
+    for command in ("prepare", "agent", "negatives", "evaluate", "exercise", "ask", "reproduce"):
+        assert f"    {command}" in overview
+        ended = cli(command, "--help")
+        assert ended.status == 0 and "--outputs" in ended.out
+    assert cli("negatives", "--outputs", prepared).status == 0
+
+
+def test_a_reader_that_has_seen_enough_ends_the_command_quietly(prepared: Path) -> None:
+    line = f"{sys.executable} -m src.cli --outputs '{prepared}' negatives | head -n 1"
+    done = subprocess.run(["sh", "-c", line], cwd=ROOT, env=environment(), capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.count("\n") == 1
+
+
+def test_a_terminal_without_accents_still_shows_the_refusals(prepared: Path) -> None:
+    ended = cli("--outputs", prepared, "negatives", PYTHONIOENCODING="ascii")
+    assert (ended.status, ended.err) == (0, "") and r"mal form\xe9" in ended.out
+
+
+def test_a_folder_that_cannot_be_written_is_named(prepared: Path, tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    ended = cli("--outputs", blocked / "below", "prepare")
+    assert_one_line(ended, 2, str(blocked))
+    assert stat.S_ISREG(blocked.stat().st_mode)

@@ -1,0 +1,118 @@
+"""The attacks, as data: where each runs, what its probe is told, and what must stop it.
+
+Words in braces are filled in by `tests/containers/attacks.py` with what the suite has put up on this machine.
+"""
+
+from dataclasses import dataclass
+
+APP_FOLDERS = (
+    "/",
+    "/app",
+    "/app/src",
+    "/app/data",
+    "/app/configs",
+    "/app/tests",
+    "/etc",
+    "/opt/venv",
+    "/usr",
+    "/var/tmp",
+)
+APP_FILES = ("/app/src/tools.py", "/app/data/products.json", "/app/configs/models.lock.json", "/opt/venv/pyvenv.cfg")
+SECRETS = ("/var/run/docker.sock", "/run/docker.sock", "/app/.env", "/app/.git")
+
+# Outcomes of a probe when the protection holds.
+READ_ONLY = "^refused: EROFS$"
+READ_ONLY_FILES = (
+    "^refused: (EACCES|EROFS|EACCES EROFS)$"  # another owner's file is refused before the mount is looked at
+)
+FULL = "^refused: ENOSPC after 6[0-4] MiB$"
+NO_EXEC = "^refused: EACCES$"
+SAME_USER = "^refused: still runs as its caller, uid [1-9]"
+NO_CAPABILITY = "^refused: EPERM, CapEff 0, NoNewPrivs 1$"
+TOO_MANY = "^refused: EAGAIN after [1-6]?[0-9] processes$"
+KILLED = "^refused: killed, status 137$"
+NO_WAY = "^refused: [A-Za-z ]+$"
+NO_QUERY = "^refused: .*; nothing arrived$"
+NOT_THERE = "^refused: ENOENT$"
+READ_ONLY_DATABASE = "^refused: attempt to write a readonly database$"
+
+# docker run options of the control, the same image without protection.
+AS_ROOT = ("--user", "0:0")
+AS_NOBODY_SPECIAL = ("--user", "10001:10001")
+ON_OTHER_NETWORK = ("--network", "{other_network}")
+ON_INTERNAL_NETWORK = ("--network", "{internal_network}")
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One attempt; `stopped` is the pattern of its outcome when `protection` holds."""
+
+    service: str
+    name: str
+    probe: tuple[str, ...]
+    protection: str
+    stopped: str
+    control: tuple[str, ...] = AS_ROOT
+    run_options: tuple[str, ...] = ()
+
+
+OUT = ("connect", "{other}", "{host}", "{gateway}")
+
+ATTACKS = [
+    Attack("app", "write outside outputs/ and /tmp", ("write", *APP_FOLDERS), "read_only, mounts :ro", READ_ONLY),
+    Attack("app", "the same as root", ("write", *APP_FOLDERS), "read_only, mounts :ro", READ_ONLY, AS_ROOT, AS_ROOT),
+    Attack(
+        "app", "change sources, data, packages", ("overwrite", *APP_FILES), "read_only, mounts :ro", READ_ONLY_FILES
+    ),
+    Attack("app", "fill /tmp", ("fill", "/tmp", "64"), "tmpfs of 64 MiB", FULL),
+    Attack("app", "run a program brought along", ("execute", "/tmp"), "tmpfs noexec", NO_EXEC),
+    Attack("app", "gain root by a setuid program", ("setuid",), "no-new-privileges", SAME_USER, AS_NOBODY_SPECIAL),
+    Attack("app", "use a capability", ("capability",), "cap_drop: ALL", NO_CAPABILITY),
+    Attack("app", "fork without end", ("fork",), "pids_limit: 64", TOO_MANY),
+    Attack("app", "take 1 GiB of memory", ("allocate", "1024"), "mem_limit: 512m, no swap", KILLED),
+    Attack(
+        "app", "reach a host on another network", ("connect", "{other}"), "internal network", NO_WAY, ON_OTHER_NETWORK
+    ),
+    Attack(
+        "app",
+        "reach a service of the host",
+        ("connect", "{host}", "{gateway}"),
+        "bridge without an address",
+        NO_WAY,
+        ON_OTHER_NETWORK,
+    ),
+    Attack("app", "send a name query out", ("look_up", "{name}"), "dns: [127.0.0.1]", NO_QUERY, ON_INTERNAL_NETWORK),
+    Attack(
+        "app",
+        "find .env or the engine's socket",
+        ("read", *SECRETS),
+        "not mounted",
+        NOT_THERE,
+        ("-v", "{env}:/app/.env:ro"),
+    ),
+    Attack(
+        "app", "write to the agent's database", ("write_database", "{database}"), "SQLite mode=ro", READ_ONLY_DATABASE
+    ),
+    Attack("server-cpu", "change the model", ("overwrite", "{model}"), "models mounted :ro", READ_ONLY_FILES),
+    Attack("server-cpu", "write anywhere", ("write", "/models", "/app", "/"), "read_only, mounts :ro", READ_ONLY),
+    Attack("server-cpu", "fill /tmp", ("fill", "/tmp", "64"), "tmpfs of 64 MiB", FULL),
+    Attack(
+        "server-cpu", "gain root by a setuid program", ("setuid",), "no-new-privileges", SAME_USER, AS_NOBODY_SPECIAL
+    ),
+    Attack("server-cpu", "use a capability", ("capability",), "cap_drop: ALL", NO_CAPABILITY),
+    Attack(
+        "server-cpu", "fork without end", ("fork",), "pids_limit: 256", "^refused: EAGAIN after 2[0-9][0-9] processes$"
+    ),
+    Attack("server-cpu", "reach another network or the host", OUT, "internal network", NO_WAY, ON_OTHER_NETWORK),
+    Attack(
+        "the host",
+        "reach the model server",
+        ("connect", "{server}"),
+        "no published port, no address",
+        "^refused: the host has no",
+    ),
+    Attack("fetch", "write outside models/", ("write", *APP_FOLDERS), "read_only", READ_ONLY),
+    Attack("fetch", "change sources or pins", ("overwrite", *APP_FILES[:3]), "read_only", READ_ONLY_FILES),
+    Attack("fetch", "gain root by a setuid program", ("setuid",), "no-new-privileges", SAME_USER, AS_NOBODY_SPECIAL),
+    Attack("fetch", "use a capability", ("capability",), "cap_drop: ALL", NO_CAPABILITY),
+]

@@ -1,0 +1,291 @@
+"""The attack suite: every protection of compose.yaml tried from inside, and the table of what came of it.
+
+`python tests/containers/attacks.py` prints the table and writes outputs/attacks.json; status 1 when an attack got
+through. Each attack runs twice: in the real service as compose starts it, and as a control in the same image without
+protection, where it must succeed; an attack that never works proves nothing.
+Needs a running engine, the images built, `server-cpu` up and the database prepared.
+"""
+
+import functools
+import json
+import os
+import re
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))  # run as a script, Python puts this folder there instead
+
+from tests.containers.attack_list import ATTACKS, Attack  # noqa: E402
+from tests.containers.probes import connect  # noqa: E402
+
+RESOLVER_LOG = "R3_ATTACK_RESOLVER_LOG"  # set by .ci/containers.sh, which also gives the engine that resolver
+COMMAND_S = 120
+LISTENER_PORT = 8099
+OUTPUTS = ROOT / "outputs"
+SCRATCH = OUTPUTS / "attack-scratch"
+PROBE = ("-m", "tests.containers.probes")
+
+
+@dataclass
+class Outcome:
+    """What came of an attack and of its control."""
+
+    name: str
+    service: str
+    protection: str
+    protected: str
+    control: str
+    held: bool = False
+    notes: list[str] = field(default_factory=list)
+
+
+def docker(*args: str) -> subprocess.CompletedProcess[str]:
+    """Run a docker command in the project's folder."""
+    return subprocess.run(["docker", *args], cwd=ROOT, capture_output=True, text=True, timeout=COMMAND_S)
+
+
+def must(*args: str) -> str:
+    """Run a docker command that has to succeed; returns what it printed."""
+    done = docker(*args)
+    if done.returncode:
+        raise RuntimeError(f"docker {' '.join(args)}: {done.stderr.strip()}")
+    return done.stdout.strip()
+
+
+def outcome(done: subprocess.CompletedProcess[str]) -> str:
+    """The line a probe printed, or how it ended when it could print none."""
+    lines = [line for line in done.stdout.splitlines() if line.startswith(("done: ", "refused: "))]
+    if lines:
+        return lines[-1]
+    if done.returncode == 137:  # 128 + SIGKILL: the kernel's answer to too much memory
+        return "refused: killed, status 137"
+    return f"broken: status {done.returncode}: {' '.join((done.stderr or done.stdout).split())[-300:]}"
+
+
+@functools.cache
+def project() -> str:
+    """The name compose gives to this copy of the project, and to its images and networks."""
+    return str(json.loads(must("compose", "config", "--format", "json"))["name"])
+
+
+def image(service: str = "app") -> str:
+    """The image that compose built for a service; compose.yaml names none, so that copies never share one."""
+    return f"{project()}-{service}"
+
+
+class Scene:
+    """What the attacks aim at, all of it made by the suite on this machine and removed again."""
+
+    def __init__(self) -> None:
+        self.words: dict[str, str] = {}
+
+    def fill_in(self, parts: tuple[str, ...]) -> list[str]:
+        return [part.format(**self.words) for part in parts]
+
+    @contextmanager
+    def ready(self) -> Iterator["Scene"]:
+        tag = secrets.token_hex(4)
+        with ExitStack() as stack:
+            other = stack.enter_context(network(f"r3-attack-{tag}"))
+            internal = stack.enter_context(network(f"r3-attack-{tag}-internal", "--internal"))
+            listener = stack.enter_context(listening_container(other))
+            port = stack.enter_context(listening_on_host())
+            server = must("compose", "ps", "--quiet", "server-cpu")
+            inside = next(iter(json.loads(must("inspect", server))[0]["NetworkSettings"]["Networks"].items()))
+            gateway = json.loads(must("network", "inspect", inside[0]))[0]["IPAM"]["Config"][0]["Gateway"]
+            SCRATCH.mkdir(exist_ok=True)
+            stack.callback(shutil.rmtree, SCRATCH)
+            shutil.copy(OUTPUTS / "stock.db", SCRATCH / "stock.db")
+            self.words = {
+                "other": f"{listener}:{LISTENER_PORT}",
+                "other_network": other,
+                "internal_network": internal,
+                "host": f"{gateway_of(other)}:{port}",
+                "gateway": f"{gateway}:{port}",
+                "server": f"{inside[1]['IPAddress']}:8080",
+                "name": f"r3-{tag}.attack.test",
+                "database": f"/app/outputs/{SCRATCH.name}/stock.db",
+                "model": f"/models/{model_file()}",
+                "env": str(ROOT / ".env"),
+            }
+            yield self
+
+
+@contextmanager
+def network(name: str, *options: str) -> Iterator[str]:
+    must("network", "create", *options, name)
+    try:
+        yield name
+    finally:
+        docker("network", "rm", name)
+
+
+def gateway_of(network_name: str) -> str:
+    return str(json.loads(must("network", "inspect", network_name))[0]["IPAM"]["Config"][0]["Gateway"])
+
+
+@contextmanager
+def listening_container(network_name: str) -> Iterator[str]:
+    """A container that answers on the other network; yields its address."""
+    serve = ("-m", "http.server", str(LISTENER_PORT), "--directory", "/app/data")
+    name = must("run", "--detach", "--rm", "--network", network_name, image(), *serve)
+    try:
+        networks = json.loads(must("inspect", name))[0]["NetworkSettings"]["Networks"]
+        yield str(networks[network_name]["IPAddress"])
+    finally:
+        docker("rm", "--force", name)
+
+
+@contextmanager
+def listening_on_host() -> Iterator[int]:
+    """A service of this machine, on all its addresses; yields its port."""
+    with socket.create_server(("0.0.0.0", 0)) as server:
+        ended = threading.Event()
+        server.settimeout(0.2)
+
+        def accept() -> None:
+            while not ended.is_set():
+                try:
+                    server.accept()[0].close()
+                except TimeoutError:
+                    continue
+
+        thread = threading.Thread(target=accept, daemon=True)
+        thread.start()
+        try:
+            yield int(server.getsockname()[1])
+        finally:
+            ended.set()
+            thread.join()
+
+
+def model_file() -> str:
+    """The file that server-cpu loads, by .env and the lock file."""
+    command = json.loads(must("compose", "--profile", "cpu", "config", "--format", "json"))["services"]["server-cpu"]
+    key = command["command"][command["command"].index("--model-key") + 1]
+    pinned = json.loads((ROOT / "configs" / "models.lock.json").read_text())
+    return str(pinned[key]["files"][0]["name"])
+
+
+def attack_protected(attack: Attack, scene: Scene) -> str:
+    """Run the probe in the service as compose.yaml describes it."""
+    probe = scene.fill_in(attack.probe)
+    if attack.service == "the host":
+        return from_host(probe[1])
+    if attack.service == "app":
+        run = ("compose", "run", "--rm", "--no-deps", "-T", *attack.run_options, "app")
+        return queried(outcome(docker(*run, *PROBE, *probe)), attack, scene)
+    if attack.service == "fetch":
+        run = ("compose", "--profile", "acquisition", "run", "--rm", "--no-deps", "-T", "--entrypoint", "python")
+        return outcome(docker(*run, "fetch", *PROBE, *probe))
+    return outcome(docker("compose", "exec", "-T", attack.service, "python", *PROBE, *probe))
+
+
+def attack_control(attack: Attack, scene: Scene) -> str:
+    """Run the same probe in the same image without protection."""
+    probe = scene.fill_in(attack.probe)
+    if attack.service == "the host":
+        return from_host(scene.words["other"])
+    if probe[0] == "write_database":
+        probe[0] = "write_database_plainly"
+    mounts = ("-v", f"{SCRATCH}:/app/outputs/{SCRATCH.name}", "-v", f"{SCRATCH / 'stock.db'}:{scene.words['model']}")
+    run = ("run", "--rm", *mounts, *scene.fill_in(attack.control), image())
+    return queried(outcome(docker(*run, *PROBE, *probe)), attack, scene)
+
+
+def from_host(address: str) -> str:
+    """Connect from this machine, but only over a bridge of the engine: nothing may leave by the way out."""
+    published = docker("compose", "port", "server-cpu", "8080").stdout.strip()
+    if published and not published.endswith(":0"):
+        return f"done: published as {published}"
+    host = address.rsplit(":", 1)[0]
+    route = subprocess.run(["ip", "route", "get", host], capture_output=True, text=True, check=False).stdout
+    if not re.search(r" dev (br-|docker)", route):
+        return "refused: the host has no route to the bridge, and no port is published"
+    return connect(address)
+
+
+def queried(text: str, attack: Attack, scene: Scene) -> str:
+    """For a name query, what the suite's resolver saw counts, not what the container was told."""
+    if attack.probe[0] != "look_up":
+        return text
+    arrived = scene.words["name"] in Path(os.environ[RESOLVER_LOG]).read_text()
+    return "done: the query arrived at the resolver" if arrived else f"{text}; nothing arrived"
+
+
+def run(attack: Attack, scene: Scene) -> Outcome:
+    """Run one attack, protected first, so that a name query of the control is not taken for the attack's."""
+    protected = attack_protected(attack, scene)
+    control = attack_control(attack, scene)
+    result = Outcome(attack.name, attack.service, attack.protection, protected, control)
+    held = re.search(attack.stopped, protected) is not None
+    result.held = held and control.startswith("done: ")
+    if not held:
+        result.notes.append(f"expected {attack.stopped}")
+    if not control.startswith("done: "):
+        result.notes.append("the control did not succeed, so the attack proves nothing")
+    return result
+
+
+def run_all(attacks: list[Attack]) -> list[Outcome]:
+    """Run every attack in one scene."""
+    with Scene().ready() as scene:
+        return [run(attack, scene) for attack in attacks]
+
+
+def table(results: list[Outcome]) -> str:
+    """The outcomes as a Markdown table."""
+    rows = [("from", "attack", "stopped by", "outcome", "without protection", "holds")]
+    rows += [
+        (
+            result.service,
+            result.name,
+            result.protection,
+            result.protected,
+            result.control,
+            "yes" if result.held else "NO",
+        )
+        for result in results
+    ]
+    head = "| " + " | ".join(rows[0]) + " |\n|" + " --- |" * len(rows[0])
+    return "\n".join([head, *("| " + " | ".join(cell.replace("|", "/") for cell in row) + " |" for row in rows[1:])])
+
+
+def record(results: list[Outcome]) -> Path:
+    """Write the outcomes to outputs/attacks.json and, as a table, to outputs/attacks.md; returns the first path."""
+    versions = {
+        "engine": must("version", "--format", "{{.Server.Version}}"),
+        "compose": must("compose", "version", "--short"),
+    }
+    path = OUTPUTS / "attacks.json"
+    path.write_text(json.dumps({**versions, "attacks": [asdict(result) for result in results]}, indent=2) + "\n")
+    path.with_suffix(".md").write_text(
+        f"Engine {versions['engine']}, Compose {versions['compose']}\n\n{table(results)}\n"
+    )
+    return path
+
+
+def main() -> int:
+    """Print the table, write it to outputs/, and say by the status whether every protection held."""
+    results = run_all(ATTACKS)
+    path = record(results)
+    print(table(results))
+    for result in results:
+        for note in result.notes:
+            print(f"attacks: {result.service}: {result.name}: {note}; got {result.protected}", file=sys.stderr)
+    held = sum(result.held for result in results)
+    print(f"\n{held} of {len(results)} attacks were stopped as documented ({path.relative_to(ROOT)})")
+    return 0 if held == len(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

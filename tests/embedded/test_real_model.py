@@ -1,0 +1,159 @@
+"""The embedded route on the real model, from `scripts/quickstart.sh` to the end of its server.
+
+Run alone: python -m pytest tests/embedded (about five minutes on two cores: 60 questions)
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from src import models
+from src.tools import digest
+from tests.support.command import ROOT, assert_one_line, cli, copied_project, environment
+
+QUICKSTART_LIMIT_S = 1500
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Path]]:
+    """What `quickstart.sh --runs 2` printed, and the two folders it made."""
+    folder = tmp_path_factory.mktemp("quickstart")
+    done = subprocess.run(
+        ["sh", "scripts/quickstart.sh", "--runs", "2"],
+        cwd=ROOT,
+        env=environment(R3_OUTPUTS=str(folder)),
+        capture_output=True,
+        text=True,
+        timeout=QUICKSTART_LIMIT_S,
+    )
+    assert done.returncode == 0, (done.stdout[-3000:], done.stderr)
+    return done.stdout, [folder / "run-001", folder / "run-002"]
+
+
+def read(path: Path) -> dict:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.timeout(QUICKSTART_LIMIT_S)
+def test_each_run_reads_thirty_of_thirty_right_and_refuses_seven_of_seven(runs: tuple[str, list[Path]]) -> None:
+    for folder in runs[1]:
+        measures = read(folder / "evaluation.json")["measures"]
+        assert (measures["queries"], measures["observation_correct"], measures["errors"]) == (30, 1.0, 0)
+        agent = read(folder / "agent.json")
+        assert agent["complete"] and not agent["resumed"]
+        assert agent["digest_before"] == agent["digest_after"] == digest(folder / "stock.db")
+        negatives = read(folder / "negatives.json")
+        assert (negatives["refused"], negatives["attempted"], negatives["unchanged"]) == (7, 7, True)
+        assert not (folder / "agent.journal.jsonl").exists()
+
+
+def test_two_runs_say_the_same_word_for_word(runs: tuple[str, list[Path]]) -> None:
+    first, second = (
+        [
+            (r["proposal"]["raw"], r["answer"]["raw"], r["answer"]["finish_reason"])
+            for r in read(f / "agent.json")["results"]
+        ]
+        for f in runs[1]
+    )
+    assert first == second and len(first) == 30
+
+
+def test_the_end_of_reproduce_shows_three_questions_in_stages_and_the_measures(runs: tuple[str, list[Path]]) -> None:
+    out = runs[0]
+    for stage in ("question ", "proposal ", "observation ", "answer "):
+        assert out.count(f"\n  {stage}") == 3, stage
+    assert "observation_correct" in out and "not ours" in out
+    assert "2 runs: the same proposals, observations and answers, word for word" in out
+
+
+def test_the_server_had_the_deterministic_settings(runs: tuple[str, list[Path]]) -> None:
+    agent = read(runs[1][0] / "agent.json")
+    server = agent["provenance"]["server"]
+    assert (server["model"], server["quantisation"], server["slots"], server["context_tokens"], server["device"]) == (
+        "SmolLM2-135M-Instruct Q4_1",
+        "Q4_1",
+        1,
+        2048,
+        "cpu",
+    )
+    pinned = models.load("embedded").files[0]
+    assert server["files"] == [{"name": pinned.name, "sha256": pinned.sha256}]
+    generations = [r[stage] for r in agent["results"] for stage in ("proposal", "answer")]
+    assert all(generation["timings"]["cache_n"] == 0 for generation in generations)
+
+
+def test_ask_shows_the_four_stages_of_a_question_of_ones_own(tmp_path: Path) -> None:
+    assert cli("--outputs", tmp_path, "prepare").status == 0
+    ended = cli("--embedded", "ask", "¿Cuál es el stock de REF-012?", "--lang", "es", "--outputs", tmp_path)
+    assert (ended.status, ended.err) == (0, "")
+    assert '{"ref": "REF-012", "name": "Produit 12", "stock": 69}' in ended.out
+    assert read(tmp_path / "ask.json")["result"]["trace"][0]["call"]["arguments"] == {"ref": "REF-012"}
+
+
+def children_of(pid: int) -> list[int]:
+    """The processes that this one started, from /proc."""
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for task in tasks for child in task.read_text().split()]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_no_server_outlives_its_program(number: signal.Signals, tmp_path: Path) -> None:
+    assert cli("--outputs", tmp_path, "prepare").status == 0
+    program = subprocess.Popen(
+        [sys.executable, "-m", "src.cli", "--embedded", "--outputs", str(tmp_path), "agent"],
+        cwd=ROOT,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert program.stdout is not None
+    while "1/30" not in program.stdout.readline():  # a question is finished, the next one is being answered
+        assert program.poll() is None
+    (server,) = children_of(program.pid)
+    program.send_signal(number)
+    _, err = program.communicate(timeout=60)
+    for _ in range(100):
+        if not Path(f"/proc/{server}").exists() or Path(f"/proc/{server}/stat").read_text().split()[2] == "Z":
+            break
+        time.sleep(0.1)
+    else:
+        os.kill(server, signal.SIGKILL)
+        pytest.fail("the model server was still running ten seconds later")
+    if number != signal.SIGKILL:
+        assert program.returncode == 1 and err.count("\n") == 1 and "agent --resume" in err, err
+        assert read(tmp_path / "agent.json")["complete"] is False
+    assert len((tmp_path / "agent.journal.jsonl").read_text().splitlines()) >= 2
+
+
+def test_a_wrong_model_file_is_refused_before_it_is_loaded(tmp_path: Path) -> None:
+    pinned = models.load("embedded").files[0]
+    page = b"<html>not a model</html>"
+    for content in (b"", b"GGUF", page, page.ljust(pinned.size, b" ")):
+        (tmp_path / pinned.name).write_bytes(content)
+        done = subprocess.run(
+            [sys.executable, "-m", "src.embedded_server", "--models", str(tmp_path)],
+            cwd=ROOT,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        error = json.loads(done.stdout)["error"]
+        assert done.returncode == 2 and pinned.name in error and "expected" in error and "--model embedded" in error
+        assert done.stderr == ""  # llama.cpp was not even loaded
+    (tmp_path / pinned.name).unlink()
+    with pytest.raises(models.Precondition, match="is missing"):
+        models.checked(models.load("embedded"), tmp_path)
+
+
+def test_a_missing_model_file_is_one_line_with_the_command_that_fetches_it(tmp_path: Path) -> None:
+    copy = copied_project(tmp_path)
+    assert cli("prepare", cwd=copy).status == 0
+    assert_one_line(cli("--embedded", "agent", cwd=copy), 2, "is missing", "fetch_model.py --model embedded")

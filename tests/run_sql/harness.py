@@ -1,0 +1,110 @@
+"""What the tests of this folder share: copies of Reservo with things to steal beside it, and one process a case."""
+
+import hashlib
+import json
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from src.run_sql.database import image
+from src.run_sql.values import MAX_CELL_CHARS, MAX_ERROR_CHARS, MAX_NAME_CHARS, MAX_RESULT_CHARS
+from tests.support import tally
+
+ROOT = Path(__file__).resolve().parents[2]
+KILL_SECONDS = 5.0  # of wall clock for a whole process, on a machine that others use too
+CALL_CPU_SECONDS = 1.0  # the promise for one call
+PEAK_KIB = 64 * 1024  # the promise for memory, above what the process had before the calls
+MARK = "s3cr3t"
+EXTRA = f"""
+    CREATE TABLE secrets (v TEXT);
+    INSERT INTO secrets VALUES ('{MARK}');
+    CREATE VIEW leak AS SELECT v FROM secrets;
+    CREATE VIRTUAL TABLE docs USING fts4 (body);
+    INSERT INTO docs VALUES ('bonjour le monde {MARK}');
+    CREATE VIEW calling AS SELECT touched() AS x;
+"""
+OTHER = f"CREATE TABLE private (v TEXT); INSERT INTO private VALUES ('{MARK}');"
+LARGEST_ANSWER = 6 * (MAX_RESULT_CHARS + 100 * (MAX_CELL_CHARS + MAX_NAME_CHARS))  # a character is at most \\uXXXX
+
+LARGEST: dict[str, tuple[float, str]] = {}  # what the summary prints at the end of a run, beside the counts
+
+
+def count(kind: str, inputs: int = 1) -> None:
+    """Note that `inputs` more of this kind were tried."""
+    tally.count("run_sql", kind, inputs)
+
+
+def record(measure: str, value: float, name: str) -> None:
+    """Keep the largest value of a measure, with the name of the case."""
+    LARGEST[measure] = max(LARGEST.get(measure, (0.0, "")), (value, name))
+
+
+@cache
+def hostile_image() -> bytes:
+    """Return Reservo's file with a secret table, views, and a full-text table added."""
+    with closing(sqlite3.connect(":memory:")) as con:
+        con.deserialize(image())
+        con.executescript(EXTRA)
+        return con.serialize()
+
+
+@cache
+def other_image() -> bytes:
+    """Return a database that no query may reach."""
+    with closing(sqlite3.connect(":memory:")) as con:
+        con.executescript(OTHER)
+        return con.serialize()
+
+
+def lay_out(folder: Path) -> Path:
+    """Put a hostile Reservo and another database in `folder` and return the former's path."""
+    path = folder / "reservo.db"
+    path.write_bytes(hostile_image())
+    (folder / "other.db").write_bytes(other_image())
+    return path
+
+
+def snapshot(folder: Path) -> dict[str, str]:
+    """Return name -> SHA-256 of every file in `folder`: equal before and after means nothing was written."""
+    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(folder.iterdir())}
+
+
+def run_case(path: Path, case: dict[str, Any], seconds: float = KILL_SECONDS) -> dict[str, Any]:
+    """Run a case's calls in a process of its own and return the worker's report; TimeoutExpired after the kill."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.run_sql.worker"],
+        input=json.dumps({"path": str(path), **case}),
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        cwd=ROOT,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise AssertionError(f"the worker ended with {done.returncode}: {done.stderr[-2000:]}")
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
+
+
+def check_answer(answer: dict[str, Any]) -> None:
+    """Fail unless `answer` has one of the two documented shapes, fits JSON, is bounded and holds no secret."""
+    text = json.dumps(answer, allow_nan=False)
+    assert len(text) <= LARGEST_ANSWER
+    assert MARK not in text
+    if answer["ok"] is True:
+        assert list(answer) == ["ok", "columns", "rows", "truncated"]
+        assert all(type(name) is str for name in answer["columns"])
+        assert type(answer["truncated"]) is bool
+        assert len(answer["rows"]) <= 100
+        for row in answer["rows"]:
+            assert len(row) == len(answer["columns"])
+            assert all(cell is None or type(cell) in (int, float, str) for cell in row)
+    else:
+        assert list(answer) == ["ok", "error"]
+        assert answer["ok"] is False
+        assert type(answer["error"]) is str
+        assert 0 < len(answer["error"]) <= MAX_ERROR_CHARS + 1

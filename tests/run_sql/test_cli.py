@@ -1,0 +1,212 @@
+"""The commands as a user types them: output, one line on stderr, exit status, files.
+
+Run alone: python -m pytest tests/run_sql/test_cli.py
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from src.run_sql.cli import main
+from src.run_sql.render import block, line
+from tests.run_sql import harness
+from tests.run_sql.harness import ROOT
+
+COMMANDS = ["create", "demo", "query", "exercises", "describe", "ask"]
+COUNT = "SELECT count(*) FROM rooms"
+
+
+def run(*arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process of its own, from the project's folder."""
+    return subprocess.run(
+        [sys.executable, "-m", "src.run_sql", *arguments],
+        cwd=ROOT,
+        input=stdin,
+        capture_output=True,
+        encoding="utf-8",
+        env={**os.environ, **environment},
+        timeout=60,
+        check=False,
+    )
+
+
+def one_line(text: str) -> str:
+    """Return the only line of `text`."""
+    assert text.endswith("\n")
+    assert text.count("\n") == 1, text
+    return text[:-1]
+
+
+def test_create_prints_what_it_made_and_never_overwrites(tmp_path: Path) -> None:
+    path = tmp_path / "r.db"
+    made = run("create", str(path))
+    assert made.returncode == 0
+    rows = {"rooms": 5, "members": 8, "bookings": 23, "payments": 18}
+    assert json.loads(one_line(made.stdout)) == {"path": str(path), "rows": rows}
+    content = path.read_bytes()
+
+    again = run("create", str(path))
+    assert (again.returncode, again.stdout) == (2, "")
+    assert f"{path} exists and is left as it is" in one_line(again.stderr)
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("command", [["demo"], ["query", "SELECT 1"], ["exercises"]])
+def test_a_missing_database_is_one_line_with_the_command_that_makes_it(tmp_path: Path, command: list[str]) -> None:
+    done = run(*command, "--db", str(tmp_path / "no.db"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert one_line(done.stderr).endswith(f"make one with: python -m src.run_sql create {tmp_path / 'no.db'}")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_no_database_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    path.write_text("hello")
+    for command in (["demo"], ["query", "SELECT 1"]):
+        done = run(*command, "--db", str(path))
+        assert done.returncode == 2
+        assert str(path) in one_line(done.stderr)
+
+
+def test_an_answer_is_json_on_stdout_and_a_refusal_is_status_1(reservo: Path) -> None:
+    done = run("query", COUNT, "--db", str(reservo))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(one_line(done.stdout))["rows"] == [[5]]
+
+    done = run("query", "DELETE FROM rooms", "--db", str(reservo))
+    assert (done.returncode, done.stderr) == (1, "")
+    assert json.loads(one_line(done.stdout)) == {"ok": False, "error": "no es de solo lectura (empieza con DELETE)"}
+
+
+def test_a_query_can_come_from_standard_input(reservo: Path) -> None:
+    done = run("query", "-", "--db", str(reservo), stdin="SELECT 'it''s'\n")
+    assert json.loads(done.stdout)["rows"] == [["it's"]]
+    done = run("query", "-", "--db", str(reservo), stdin="SELECT 1 --" + "x" * 10**6)
+    assert "demasiado larga" in json.loads(done.stdout)["error"]
+
+
+@pytest.mark.parametrize(("rows", "status"), [("3", 0), ("0", 1), ("101", 1), ("x", 2), ("1.5", 2), ("9" * 5000, 2)])
+def test_a_row_limit_out_of_range_is_refused_and_one_that_is_no_number_is_wrong_use(
+    reservo: Path, rows: str, status: int
+) -> None:
+    done = run("query", "SELECT id FROM bookings", "--db", str(reservo), "--max-rows", rows)
+    assert done.returncode == status
+    assert "Traceback" not in done.stderr
+
+
+def test_nothing_in_a_cell_or_a_name_can_steer_a_terminal(reservo: Path) -> None:
+    query = "SELECT char(27) || '[2J' || char(8238) || char(155) AS \"\x1b]0;x\x07\""
+    done = run("query", query, "--db", str(reservo))
+    assert all(character.isprintable() or character == "\n" for character in done.stdout)
+    answer = json.loads(done.stdout)
+    assert (answer["columns"], answer["rows"]) == (["\x1b]0;x\x07"], [["\x1b[2J\u202e\x9b"]])
+
+
+def test_output_is_utf8_whatever_the_terminal_claims(reservo: Path) -> None:
+    done = run("query", "", "--db", str(reservo), PYTHONIOENCODING="ascii", LC_ALL="C")
+    assert json.loads(done.stdout)["error"] == "consulta vacía"
+
+
+def test_query_bytes_that_are_not_utf8_are_refused_in_words(reservo: Path) -> None:
+    command = [sys.executable, "-m", "src.run_sql", "query", b"SELECT '\xff'", "--db", str(reservo)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "UTF-8" in json.loads(done.stdout)["error"]
+
+
+def test_demo_and_exercises_leave_the_file_and_the_folder_as_they_were(reservo: Path) -> None:
+    before = harness.snapshot(reservo.parent)
+    for command in ("demo", "exercises"):
+        assert run(command, "--db", str(reservo)).returncode == 0
+    assert harness.snapshot(reservo.parent) == before
+
+
+def test_the_demo_fails_when_the_file_changes_meanwhile(
+    reservo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def write_instead(con: object) -> list[str]:
+        reservo.write_bytes(b"changed")
+        return []
+
+    monkeypatch.setattr("src.run_sql.lesson.demo", write_instead)
+    assert main(["demo", "--db", str(reservo)]) == 1
+    assert "is not what it was" in one_line(capsys.readouterr().err)
+
+
+def test_describe_checks_and_prints(tmp_path: Path) -> None:
+    for form in ("anthropic", "openai", "mcp"):
+        done = run("describe", "--format", form, "--tool", "count_rows", "--check")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "count_rows" in json.dumps(json.loads(done.stdout))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_says_what_the_command_does_and_gives_an_example(command: str) -> None:
+    done = run(command, "--help")
+    assert done.returncode == 0
+    assert f"Example: python -m src.run_sql {command}" in done.stdout
+    assert done.stdout.count("\n") > 5
+
+
+def test_the_general_help_names_every_command() -> None:
+    done = run("--help")
+    assert done.returncode == 0
+    for command in COMMANDS:
+        assert f"\n    {command}" in done.stdout
+
+
+@pytest.mark.parametrize("arguments", [[], ["nope"], ["query"], ["describe", "--format", "xml"]])
+def test_wrong_use_is_one_line_and_status_2(arguments: list[str]) -> None:
+    done = run(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--help" in one_line(done.stderr)
+
+
+def test_a_reader_that_stops_early_causes_no_traceback(reservo: Path) -> None:
+    done = subprocess.run(
+        f"'{sys.executable}' -m src.run_sql exercises --db '{reservo}' | head -n 1",
+        shell=True,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == ("Exercise 1: read the contract\n", "")
+
+
+def test_a_full_disk_under_the_output_is_one_line(reservo: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "src.run_sql", "demo", "--db", str(reservo)],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert "No space left on device" in one_line(done.stderr)
+
+
+def test_the_folder_of_results_can_be_named_by_the_environment(tmp_path: Path) -> None:
+    done = run("create", R3_OUTPUTS=str(tmp_path))
+    assert json.loads(done.stdout)["path"] == str(tmp_path / "reservo.db")
+    assert run("query", COUNT, R3_OUTPUTS=str(tmp_path)).returncode == 0
+
+
+def test_control_c_is_one_word_and_status_130(monkeypatch: pytest.MonkeyPatch, reservo: Path) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("src.run_sql.cli.run_sql", interrupted)
+    assert main(["query", "SELECT 1", "--db", str(reservo)]) == 130
+
+
+def test_rendering_refuses_what_json_cannot_hold() -> None:
+    with pytest.raises(ValueError, match="Out of range"):
+        line(float("inf"))
+    assert json.loads(block({"a": ["\u2028", "é"]})) == {"a": ["\u2028", "é"]}

@@ -1,0 +1,170 @@
+"""Statements that nobody wrote: none may raise, write, leak or return something undocumented.
+
+A grammar makes statements that mostly compile; a second generator throws SQL's words together, and a third edits the
+hostile ones. Run alone: python -m pytest tests/run_sql/test_generated.py
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from src.run_sql import open_reservo, run_sql
+from src.run_sql.gate import FUNCTIONS
+from src.run_sql.guard import Reservo
+from tests.run_sql import harness
+from tests.run_sql.test_cases import CASES
+
+TABLES = ["rooms", "members", "bookings", "payments"]
+HIDDEN = ["secrets", "leak", "docs", "sqlite_master", "pragma_database_list", "json_each('[1]')", "dbstat", "x"]
+JOINED = (
+    "bookings b JOIN rooms r ON r.id = b.room_id JOIN members m ON m.id = b.member_id "
+    "LEFT JOIN payments p ON p.booking_id = b.id"
+)
+KNOWN = ["b.id", "b.starts_at", "r.name", "r.capacity", "m.tier", "m.name", "p.amount_cents", "p.note", "r.rowid"]
+UNKNOWN = ["v", "nope", "*", "x.v", "id"]
+LITERALS = [
+    "0",
+    "1",
+    "-1",
+    "9223372036854775807",
+    "9e999",
+    "'a'",
+    "'--'",
+    "'/*'",
+    "';'",
+    "x'00ff'",
+    "NULL",
+    "'ñ'",
+    '"q"',
+]
+BINARY = ["+", "-", "*", "/", "%", "||", "=", "<", "AND", "OR", "IS", "LIKE", "GLOB", "<<", "&"]
+ONE_NAMES = "abs avg ceil count date floor hex length lower max min round sign sqrt sum total trim typeof unicode upper"
+ONE = ONE_NAMES.split()
+TWO_NAMES = "coalesce group_concat ifnull instr max min mod nullif pow round strftime substr trim"
+TWO = TWO_NAMES.split()
+OVER = ["row_number()", "rank()", "sum({})", "count(*)", "lag({})", "first_value({})", "group_concat({})"]
+UNLISTED = ["printf", "zeroblob", "random", "load_extension", "json", "sqlite_version", "fts3_tokenizer", "changes"]
+
+
+def mostly(usual: st.SearchStrategy[str], rare: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """Return the usual seven times out of eight."""
+    return st.integers(0, 7).flatmap(lambda drawn: rare if drawn == 7 else usual)
+
+
+def wider(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """Return expressions made of smaller ones, subqueries included."""
+    few = st.lists(inner, min_size=1, max_size=3).map(", ".join)
+    odd = st.sampled_from([*UNLISTED, *sorted(FUNCTIONS)])
+    return st.one_of(
+        st.tuples(inner, st.sampled_from(BINARY), inner).map(" ".join),
+        st.tuples(st.sampled_from(ONE), inner).map(lambda made: f"{made[0]}({made[1]})"),
+        st.tuples(st.sampled_from(TWO), inner, inner).map(lambda made: f"{made[0]}({made[1]}, {made[2]})"),
+        st.tuples(st.sampled_from(OVER), inner).map(lambda made: made[0].format(made[1]) + " OVER (ORDER BY 1)"),
+        inner.map(lambda made: f"({made})"),
+        st.tuples(inner, few).map(lambda made: f"({made[0]}) IN ({made[1]})"),
+        inner.map(lambda made: f"CASE WHEN {made} THEN 1 ELSE 2 END"),
+        inner.map(lambda made: f"CAST({made} AS TEXT)"),
+        mostly(
+            st.tuples(inner, st.sampled_from(TABLES)).map(lambda made: f"(SELECT {made[0]} FROM {made[1]})"),
+            st.tuples(inner, st.sampled_from(HIDDEN)).map(lambda made: f"(SELECT {made[0]} FROM {made[1]})"),
+        ),
+        mostly(inner, st.tuples(odd, few).map(lambda made: f"{made[0]}({made[1]})")),
+    )
+
+
+leaves = mostly(st.one_of(st.sampled_from(LITERALS), st.sampled_from(KNOWN)), st.sampled_from(UNKNOWN))
+expressions = st.recursive(leaves, wider, max_leaves=8)
+sources = mostly(st.just(JOINED), st.sampled_from([*TABLES, *HIDDEN, "rooms r, bookings b, members m, payments p"]))
+front = st.sampled_from(
+    ["", "", "-- c\n", "/* ; */", "WITH x AS (SELECT 1 AS v) ", "WITH x AS MATERIALIZED (VALUES (1)) "]
+)
+middle = st.sampled_from(["", "", " GROUP BY 1", " ORDER BY 1", " LIMIT 3", " ORDER BY 1 LIMIT 2 OFFSET 1"])
+behind = mostly(
+    st.sampled_from(["", ";", " -- c", ";;/* ; */"]),
+    st.sampled_from(["; DELETE FROM rooms", " UNION SELECT v FROM secrets", " RETURNING *", " FOR UPDATE"]),
+)
+selected = st.lists(expressions, min_size=1, max_size=3).map(", ".join)
+queries = st.tuples(front, selected, sources, middle, behind).map(
+    lambda made: f"{made[0]}SELECT {made[1]} FROM {made[2]}{made[3]}{made[4]}"
+)
+
+KEYWORDS = """
+    SELECT FROM WHERE WITH RECURSIVE AS DELETE INSERT UPDATE SET INTO VALUES DROP TABLE PRAGMA ATTACH VACUUM ORDER
+    BY GROUP LIMIT UNION ALL EXCEPT CASE WHEN END EXPLAIN RETURNING COMMIT query_only OFF 1 0 x rooms secrets name
+    id main temp
+"""
+MARKS = ["=", ";", "--", "/*", "*/", "'", "`", "[", "]", "(", ")", ",\n.", "*", "\x00", "é", "\ufeff", '"']
+WORDS = [*KEYWORDS.split(), *MARKS]
+soups = st.lists(st.sampled_from(WORDS), min_size=1, max_size=25).map(" ".join)
+SHORT = [call for case in CASES for call in case["calls"] if isinstance(call, str) and len(call) < 400]
+hostile = st.sampled_from(SHORT)
+
+
+@st.composite
+def edited(draw: st.DrawFn) -> str:
+    """Return a hostile query with a piece cut out and another put in, or two of them spliced."""
+    first, second = draw(hostile), draw(hostile)
+    start = draw(st.integers(0, len(first)))
+    end = draw(st.integers(start, len(first)))
+    return first[:start] + draw(st.one_of(st.just(second), st.text(max_size=5), st.sampled_from(WORDS))) + first[end:]
+
+
+@pytest.fixture(scope="module")
+def hostile_reservo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Reservo]]:
+    """A connection to a file with secrets in it, shared by all examples, as a program would share it."""
+    path = harness.lay_out(tmp_path_factory.mktemp("generated"))
+    con = open_reservo(path)
+    yield path, con
+    con.close()
+
+
+EXAMPLES = settings(
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+
+
+def check(where: tuple[Path, Reservo], kind: str, query: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, con = where
+    monkeypatch.chdir(path.parent)
+    answer = run_sql(query, con)
+    harness.check_answer(answer)
+    assert list(harness.snapshot(path.parent)) == ["other.db", "reservo.db"]
+    assert path.read_bytes() == harness.hostile_image()
+    harness.count(f"{kind} {'answered' if answer['ok'] else 'refused'}")
+
+
+@settings(EXAMPLES, max_examples=800)
+@given(query=queries)
+def test_no_grammatical_query_raises_writes_or_leaks(
+    hostile_reservo: tuple[Path, Reservo], monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    check(hostile_reservo, "generated queries", query, monkeypatch)
+
+
+@settings(EXAMPLES, max_examples=600)
+@given(query=soups)
+def test_no_heap_of_words_raises_writes_or_leaks(
+    hostile_reservo: tuple[Path, Reservo], monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    check(hostile_reservo, "heaps of words", query, monkeypatch)
+
+
+@settings(EXAMPLES, max_examples=600)
+@given(query=edited())
+def test_no_edited_hostile_query_raises_writes_or_leaks(
+    hostile_reservo: tuple[Path, Reservo], monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    check(hostile_reservo, "edited hostile queries", query, monkeypatch)
+
+
+@settings(EXAMPLES, max_examples=300)
+@given(query=st.text(st.characters(), max_size=200))
+def test_no_text_at_all_raises_writes_or_leaks(
+    hostile_reservo: tuple[Path, Reservo], monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    check(hostile_reservo, "random texts", query, monkeypatch)
