@@ -169,7 +169,7 @@ pause_engine() {
             sleep 1
             waited=$((waited + 1))
         done
-        running && fail "dockerd $pid did not end"
+        if running; then fail "dockerd $pid did not end"; fi
     fi
 }
 

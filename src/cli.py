@@ -13,11 +13,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from src import catalog
 from src.errors import CommandError, Precondition
-from src.outputs import Outputs
+
+if TYPE_CHECKING:
+    from src.outputs import Outputs
 
 # Calls that the gate must refuse. The exercise: in a copy of the project, put `modifier_stock` in the place of
 # `delete`, predict what `negatives` will say, and find the check in `toolcall()` that says it.
@@ -94,13 +96,15 @@ def parser() -> Parser:
     return made
 
 
-def outputs_of(args: argparse.Namespace) -> Outputs:
+def outputs_of(args: argparse.Namespace) -> "Outputs":
     """The folder of results that the command line names."""
+    from src.outputs import Outputs
+
     return Outputs.named(getattr(args, "outputs", None))
 
 
 @contextlib.contextmanager
-def model_server(args: argparse.Namespace, outputs: Outputs, slots: int = 1) -> Iterator[None]:
+def model_server(args: argparse.Namespace, outputs: "Outputs", slots: int = 1) -> Iterator[None]:
     """The server of the environment, or the embedded one with `--embedded` or R3_EMBEDDED=1."""
     if not (getattr(args, "embedded", False) or os.environ.get("R3_EMBEDDED") == "1"):
         yield
@@ -153,8 +157,12 @@ def run_negatives(args: argparse.Namespace) -> None:
 
 def run_evaluate(args: argparse.Namespace) -> None:
     """`evaluate`: the measures of the last run."""
-    from src import evaluate, tables
+    from src import evaluate, hostile, tables
 
+    if catalog.is_hostile(catalog.load(args.data)):
+        path, judged = hostile.evaluate_run(outputs_of(args), args.data)
+        print(f"{hostile.report(judged)}\n{path}")
+        return
     path, result = evaluate.evaluate_run(outputs_of(args), args.data, args.against)
     print(tables.measures([("this run", result["measures"])]))
     print(f"\n{tables.beyond(result['beyond'], result['measures']['queries'])}")

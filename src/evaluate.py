@@ -12,6 +12,7 @@ from typing import Any
 from src import beyond, catalog, compare, provenance, runfile, store
 from src.errors import Precondition
 from src.outputs import Outputs
+from src.results import observed
 from src.wording import marker
 
 NOT_FOUND = {"found": False}
@@ -50,11 +51,6 @@ def references(results: Iterable[dict[str, Any]], products: Sequence[dict[str, A
     return [reference(result["ref"], products) for result in results]
 
 
-def observed(result: dict[str, Any]) -> dict[str, Any] | None:
-    """Return what the tool read for this question, or `None` when no call was executed."""
-    return result["trace"][0]["observation"] if result["trace"] else None
-
-
 def evaluate(results: Sequence[dict[str, Any]], products: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the published measures of a run: shares between 0 and 1, `errors` as a count, `mean_ms` per question.
 
@@ -85,8 +81,8 @@ def evaluate_run(outputs: Outputs, data: Path, other: Path | None = None) -> tup
     Returns its path and content. Raises `Precondition` when a run is missing, damaged, made from another data file, or
     not comparable with `other`; nothing is written then.
     """
+    products = catalog.products(data)
     run = runfile.load(outputs, data)
-    products = catalog.load(data)["products"]
     result = {
         "provenance": {**provenance.program(), "run": run["provenance"]},
         "complete": run["complete"],

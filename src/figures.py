@@ -44,6 +44,8 @@ def tokens(text: str) -> list[str]:
         elif end < len(text) and text[end].isalpha():
             parts[-1] += text[end]
         found.extend(parts)
+    if text.isascii():
+        return found
     # Fractions, superscripts, circled and other numerals have no decimal digits but say a number all the same.
     return found + [character for character in text if character.isnumeric() and not character.isdecimal()]
 

@@ -2,8 +2,8 @@
 
 import os
 import sqlite3
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from src.errors import Precondition
 from src.paths import ROOT, near
@@ -21,8 +21,7 @@ STRANGE = (
 DEFAULT = near(ROOT / "outputs")
 
 
-@dataclass(frozen=True)
-class Outputs:
+class Outputs(NamedTuple):
     """The folder that receives results, `outputs/` unless `--outputs` or R3_OUTPUTS says otherwise."""
 
     folder: Path

@@ -6,7 +6,6 @@ What the server reports is recorded as the server's word. No path and no address
 import hashlib
 import math
 import os
-import platform
 import sqlite3
 import sys
 from collections.abc import Iterable
@@ -15,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from src import __version__
-from src.models import pinned_as
 from src.reply import excerpt
 
 if TYPE_CHECKING:
@@ -32,9 +30,9 @@ def program() -> dict[str, Any]:
     """The program, the interpreter, SQLite, the machine's kind, and the time in UTC."""
     return {
         "program": f"r3 {__version__}",
-        "python": platform.python_version(),
+        "python": ".".join(map(str, sys.version_info[:3])),
         "sqlite": sqlite3.sqlite_version,
-        "platform": f"{sys.platform} {platform.machine()}",
+        "platform": f"{sys.platform} {os.uname().machine}",
         "cpu": _cpu(),
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
     }
@@ -47,7 +45,7 @@ def _cpu() -> str:
     except OSError:
         lines = []
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return f"{os.cpu_count()} x {next(names, '') or platform.machine()}"
+    return f"{os.cpu_count()} x {next(names, '') or os.uname().machine}"
 
 
 def tokens_from_cache(results: Iterable[dict[str, Any]]) -> int | None:
@@ -64,6 +62,8 @@ def server(client: "Client") -> dict[str, Any]:
 
     `files` holds the pinned digests of the model of that name in `configs/models.lock.json`.
     """
+    from src.models import pinned_as  # not paid by the commands that need no model
+
     _, props = client.get("/props")
     _, models = client.get("/v1/models")
     props = props if isinstance(props, dict) else {}

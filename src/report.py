@@ -13,9 +13,9 @@ from typing import Any
 
 from src import beyond, guard, runfile, store, tables, wording
 from src.errors import Precondition
-from src.evaluate import observed
 from src.outputs import Outputs
 from src.reply import visible
+from src.results import observed
 
 HERE = Path(__file__).parent
 HEADING_SHOWN = 120  # characters of a question in its heading

@@ -10,6 +10,7 @@ from typing import Any
 from src import compare, evaluate, exercise, negatives, prepare, session, show, store, tables
 from src.errors import CheckFailed
 from src.outputs import Outputs
+from src.results import observed
 
 SHOWN_QUESTIONS = ("REF-000", "REF-999")  # out of stock, unknown; the third is the first with a stock above 0
 
@@ -61,7 +62,7 @@ def reproduce(parent: Path, data: Path, language: str, cases: Sequence[Any], run
 
 def _print_stages(results: Sequence[dict[str, Any]]) -> None:
     picked = [next((r for r in results if r["ref"] == ref), None) for ref in SHOWN_QUESTIONS]
-    picked.insert(1, next((r for r in results if (evaluate.observed(r) or {}).get("stock")), None))
+    picked.insert(1, next((r for r in results if (observed(r) or {}).get("stock")), None))
     show.say("\n== three questions, stage by stage")
     for result in picked:
         if result is not None:

@@ -10,9 +10,8 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from src import wording
-from src.evaluate import observed
 from src.reply import excerpt
+from src.results import observed
 
 SHOWN = 300  # characters of a model's text
 LINES_PER_RUN = 30  # plain progress lines for a run of any length
@@ -84,6 +83,8 @@ def stages(result: dict[str, Any]) -> str:
         ("answer", _generated(answer) if answer else "none"),
     ]
     if (given := result.get("delivered")) is not None:
+        from src import wording  # its vocabularies are not compiled for the commands that show no sentence
+
         why = "; ".join(wording.FAULTS[reason] for reason in given["reasons"])
         origin = f"  [from the observation; the answer: {why}]" if why else "  [the model's own sentence]"
         lines.append(("delivered", excerpt(given["text"], SHOWN) + origin))

@@ -10,7 +10,6 @@ import fcntl
 import json
 import os
 import re
-import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -33,7 +32,7 @@ def dumps(value: Any, indent: int | None = None) -> str:
 def write_text(path: Path, text: str) -> Path:
     """Put `text` under `path` in one step: a reader finds the old file or the new one, never a part."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}.tmp")
     try:
         with draft.open("x", encoding="utf-8") as file:
             file.write(text)

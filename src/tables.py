@@ -88,7 +88,7 @@ def times(block: dict[str, Any], queries: int) -> str:
         f"(slowest: {_listed(block['slowest']['ids'])})"
     ]
     if block["split_mean_ms"] is None:
-        return "\n".join([*lines, "  where it went is not known: the server reports no timings"])
+        return "\n".join([*lines, "  where it went is not known: no question has the timings of both generations"])
     total = sum(block["split_mean_ms"].values()) or 1.0
     for name, words in SPLIT.items():
         value = block["split_mean_ms"][name]

@@ -7,7 +7,6 @@ Not covered: who is asking, which references a caller may see, and how often; th
 import hashlib
 import os
 import re
-import secrets
 import sqlite3
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -31,7 +30,7 @@ def create(path: str | os.PathLike[str], products: Iterable[Mapping[str, Any]]) 
     final = Path(path)
     if os.path.lexists(final):
         raise FileExistsError(f"{final} exists")
-    draft = final.with_name(f".{secrets.token_hex(8)}.tmp")  # short: any legal name has a draft and a journal beside it
+    draft = final.with_name(f".{os.urandom(8).hex()}.tmp")  # short: any legal name has a draft and a journal beside it
     try:
         db = sqlite3.connect(draft)
         try:

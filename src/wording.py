@@ -105,6 +105,8 @@ def without_names(text: str, ref: str, name: str) -> str:
     `ref-012`, `REF 012` and `REF012` are REF-012; `REF-0120` and `Produit 120` keep their numbers.
     """
     prefix, _, number = ref.partition("-")
+    if not ref:
+        return text
     names = [rf"\b{re.escape(prefix)}[\s_.:#\-\u2010-\u2015]{{0,3}}{re.escape(number)}"]
     if any(character.isalpha() for character in name):  # a name of digits alone cannot be told from a stock
         names.append(rf"(?<!\w){re.escape(name)}")

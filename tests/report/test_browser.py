@@ -56,7 +56,7 @@ def shown(driver: Any) -> list[str]:
 
 def flagged(outputs: Outputs, *flags: str) -> list[str]:
     """The ids that a filter for any of these flags must leave."""
-    run = report.compare.load(outputs.json("agent"), "")
+    run = report.runfile.read(outputs.json("agent"), "")
     questions = report.content(run, None, None)["questions"]
     return [f"q{question['id']}" for question in questions if set(flags) & set(question["flags"])]
 

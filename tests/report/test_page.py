@@ -78,7 +78,8 @@ def test_the_policy_allows_the_two_inline_texts_and_nothing_else(right: Outputs)
 def test_what_the_model_wrote_is_text_and_not_markup(broken: Outputs) -> None:
     source, reader = read(broken)
     run = json.loads(broken.json("agent").read_text(encoding="utf-8"))
-    written = sum(result["answer"] is not None and result["answer"]["raw"] == MARKUP for result in run["results"])
+    texts = [text for result in run["results"] for text in (result["answer"], result.get("delivered")) if text]
+    written = sum(text.get("raw", text.get("text")) == MARKUP for text in texts)
     assert "".join(reader.text).count(MARKUP) == written > 0
     assert sum(tag == "script" for tag, _ in reader.elements) == 1
     assert "\x1b" not in source

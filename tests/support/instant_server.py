@@ -117,7 +117,8 @@ class _Handler(socketserver.StreamRequestHandler):
         connections = self.server.owner._open
         connections.add(self.connection)
         try:
-            self._serve()
+            with contextlib.suppress(ConnectionError):  # a client may leave at any time
+                self._serve()
         finally:
             connections.discard(self.connection)
 
