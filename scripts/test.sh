@@ -1,10 +1,12 @@
 #!/bin/sh
-# All tests that need no container engine: sh scripts/test.sh [options of pytest for the larger suites]
+# All tests that need no container engine: sh scripts/test.sh [options and paths of pytest for the larger suites]
 # Makes what it needs: a virtual environment, the hash-locked packages, the embedded model. Can be run again.
 set -eu
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/venv.sh
 . scripts/venv.sh
+
+MODEL_SUITES="tests/embedded tests/docs tests/hostile" # wait for the model most of the time: run beside the others
 
 find_python
 say "the 14 public tests, as in the tutorial, before anything is installed"
@@ -13,4 +15,18 @@ make_venv
 install configs/dev.lock
 fetch_model
 say "the larger suites: command line, embedded server on the real model, and the rest"
-exec "$python" -m pytest "$@"
+[ $# -eq 0 ] || exec "$python" -m pytest "$@"
+
+log=$(mktemp)
+# shellcheck disable=SC2086 # a list of folders
+"$python" -m pytest $MODEL_SUITES >"$log" 2>&1 &
+beside=$!
+trap 'kill "$beside" 2>/dev/null; rm -f "$log"' EXIT
+trap 'exit 1' INT TERM
+others=0 model=0
+# shellcheck disable=SC2046,SC2086 # a list of options
+"$python" -m pytest $(printf -- '--ignore=%s ' $MODEL_SUITES) || others=$?
+say "the suites on the real model, which ran beside these"
+wait "$beside" || model=$?
+cat "$log"
+[ "$others" -eq 0 ] && [ "$model" -eq 0 ] || fail "a suite failed (status $others and $model), see above"

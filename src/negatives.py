@@ -1,4 +1,4 @@
-"""`negatives` and `exercise`: what must be refused is refused, by the gate and by SQLite; no model server is needed.
+"""`negatives`: what must be refused is refused, by the gate and by SQLite; no model server is needed.
 
 A negative test succeeds when the forbidden thing fails and the file is unchanged. It shows these refusals, not the
 absence of every hole: docs/SECURITY.md says what is not covered.
@@ -60,35 +60,4 @@ def negatives(outputs: Outputs, cases: Sequence[Any]) -> tuple[Path, dict[str, A
         raise CheckFailed(f"a forbidden attempt was not refused: {passed[0]}; see {path}")
     if before != after:
         raise CheckFailed(f"{outputs.database} changed during the attempts; see {path}")
-    return path, result
-
-
-PREDICTIONS = (
-    ("Is REF-000 not found, because its stock is 0?", "it is found; its stock is 0"),
-    ("Is REF-999 a product that is out of stock?", "it is not a product: no row was read"),
-    ("A proposal names another tool: what refuses it?", "toolcall(), before any SQL, whatever the name"),
-)
-
-
-def exercise(outputs: Outputs, cases: Sequence[Any]) -> tuple[Path, dict[str, Any]]:
-    """Take the tutorial's three questions through the gate: REF-000, REF-999, and the first call of `cases`.
-
-    Returns the file written and its content. Raises `CheckFailed` when an observation is not the one to expect.
-    """
-    calls = [ALLOWED, {"outil": TOOLS[1], "arguments": {"ref": "REF-999"}}, cases[0]]
-    db = outputs.open_database()
-    steps = []
-    for (question, expected), call in zip(PREDICTIONS, calls, strict=True):
-        step: dict[str, Any] = {"question": question, "call": call, "expected": expected}
-        try:
-            step["observation"] = toolcall(db, call)
-        except ValueError as exc:
-            step["observation"], step["refusal"] = None, str(exc)
-        steps.append(step)
-    db.close()
-    result = {"provenance": provenance.program(), "digest": digest(outputs.database), "steps": steps}
-    path = store.write_json(outputs.json("exercise"), result)
-    found, unknown, forbidden = (step["observation"] for step in steps)
-    if not (found and found.get("stock") == 0 and unknown == {"found": False} and forbidden is None):
-        raise CheckFailed(f"an observation is not the one to expect; see {path}")
     return path, result

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from src import compare, evaluate, negatives, prepare, session, show, store, tables
+from src import compare, evaluate, exercise, negatives, prepare, session, show, store, tables
 from src.errors import CheckFailed
 from src.outputs import Outputs
 from src.results import observed
@@ -35,7 +35,7 @@ def run_once(outputs: Outputs, data: Path, language: str, cases: Sequence[Any]) 
     show.with_progress(len(run.questions), 0, lambda progress: session.work(run, progress))
     negatives.negatives(outputs, cases)
     evaluate.evaluate_run(outputs, data)
-    negatives.exercise(outputs, cases)
+    exercise.exercise(outputs, cases, say=lambda _: None)
     names = ("prepare", "agent", "negatives", "evaluation", "exercise")
     return {name: store.read_json(outputs.json(name), "run reproduce again") for name in names}
 

@@ -118,18 +118,3 @@ def checks(result: dict[str, Any]) -> str:
 def digests(result: dict[str, Any]) -> str:
     """Return the two digests one under the other, so that the eye compares them."""
     return f"  before {result['digest_before']}\n  after  {result['digest_after']}"
-
-
-def steps(result: dict[str, Any]) -> str:
-    """Return the exercise: each question, the call, what to expect and what was observed."""
-    blocks = []
-    for number, step in enumerate(result["steps"], 1):
-        seen = step["observation"]
-        observation = f"refused: {step['refusal']}" if seen is None else json.dumps(seen, ensure_ascii=False)
-        blocks.append(
-            f"{number}. {step['question']}\n"
-            f"     call         {json.dumps(step['call'], ensure_ascii=False)}\n"
-            f"     prediction   {step['expected']}\n"
-            f"     observation  {observation}"
-        )
-    return "\n".join(blocks)

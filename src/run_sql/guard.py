@@ -151,9 +151,7 @@ def connect(path: str | Path, mode: str = "ro", layers: tuple[Layer, ...] = LAYE
     file = Path(path).resolve()
     check_file(file)
     # as_uri() escapes `?`, `#` and `%`, which would otherwise end the path and open, or create, another file.
-    con = sqlite3.connect(
-        f"{file.as_uri()}?mode={mode}", uri=True, factory=Reservo, isolation_level=None, cached_statements=0
-    )
+    con = sqlite3.connect(f"{file.as_uri()}?mode={mode}", uri=True, factory=Reservo, isolation_level=None)
     try:
         con.layers = layers
         for layer in layers:

@@ -72,9 +72,14 @@ def outcome(done: subprocess.CompletedProcess[str]) -> str:
 
 
 @functools.cache
+def project() -> str:
+    """The name compose gives to this copy of the project, and to its images and networks."""
+    return str(json.loads(must("compose", "config", "--format", "json"))["name"])
+
+
 def image(service: str = "app") -> str:
-    """The name compose gave to the image it built for a service: compose.yaml names none, so that copies differ."""
-    return f"{json.loads(must('compose', 'config', '--format', 'json'))['name']}-{service}"
+    """The image that compose built for a service; compose.yaml names none, so that copies never share one."""
+    return f"{project()}-{service}"
 
 
 class Scene:

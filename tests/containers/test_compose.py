@@ -156,6 +156,13 @@ def test_images_from_a_registry_are_pinned_by_tag_and_digest(services: dict[str,
     assert default[1] == services["app"]["build"]["args"]["PYTHON_IMAGE"]
 
 
+def test_a_build_touches_no_image_but_the_python_base(services: dict[str, Any]) -> None:
+    assert {name for name in SERVICES if "build" in services[name]} == {"app", "server-cpu", "fetch"}
+    sources = re.findall("^FROM ([^ ]+)", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    stages = re.findall("^FROM .* AS ([^ ]+)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    assert set(sources) - set(stages) == {"${PYTHON_IMAGE}", "scratch"}
+
+
 def test_settings_in_the_example_are_those_that_compose_reads(services: dict[str, Any]) -> None:
     example = (ROOT / ".env.example").read_text()
     offered = set(re.findall(r"^#?([A-Z][A-Z0-9_]+)=", example, re.MULTILINE))

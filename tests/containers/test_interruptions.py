@@ -84,11 +84,13 @@ def test_docker_stop_of_a_running_app_ends_in_its_grace_period_with_nothing_half
 ) -> None:
     server()
     process, name = start_agent(folder)
-    state = subprocess.Popen(["docker", "wait", name], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # compose reports a container that someone else stops as status 1; the engine knows the program's own status
+    waiting = subprocess.Popen(["docker", "wait", name], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     must("stop", name)  # the grace period is the container's own; after it the engine kills, which gives status 137
     _, err = process.communicate(timeout=WAIT_S)
-    assert process.returncode == 143, err
-    state.communicate(timeout=GRACE_S)
+    status, _ = waiting.communicate(timeout=GRACE_S)
+    assert status.strip() in ("1", "143"), err  # its own end: 137 would be the engine's kill
+    assert "interrupted by SIGTERM" in last_line(err)
     assert kept(folder) >= AT_LEAST
     assert half_written(folder) == []
     assert docker("inspect", name).returncode != 0, "the stopped container was not removed"

@@ -356,9 +356,7 @@ HTTP_STATUS = statuses(
     "HTTP status",
     "HTTP [3-5][0-9][0-9]: .",
     grammar=error(400, "Bad Request", "Failed to initialize samplers: failed to parse grammar"),
-    template=error(
-        400, "Bad Request", "Unable to generate parser for this template. Automatic parser generation failed"
-    ),
+    template=error(400, "Bad Request", "Unable to generate parser for this template. Automatic generation failed"),
     context=error(400, "Bad Request", "the request exceeds the available context size", "exceed_context_size_error"),
     key=error(401, "Unauthorized", "Invalid API Key", "authentication_error"),
     lost=error(404, "Not Found", "File Not Found", "not_found_error"),

@@ -10,7 +10,21 @@ from typing import Any
 import pytest
 
 from tests.support import tally
-from tests.support.faulty_server import FaultyServer, Request, Step, endless, hang_up, http, reset, send, serving, wait
+from tests.support.faulty_server import (
+    Request,
+    Step,
+    completion,
+    drip,
+    endless,
+    good,
+    hang_up,
+    http,
+    proposal,
+    reset,
+    send,
+    serving,
+    wait,
+)
 from tests.support.project import Shop, failed, succeeded
 
 LOADING = http(
@@ -170,8 +184,6 @@ def test_a_connection_closed_between_two_questions_costs_no_question(shop: Shop)
     """The server closes every kept connection shortly after its reply, as one with a short idle timeout does."""
 
     def plan(request: Request) -> Sequence[Step] | None:
-        from tests.support.faulty_server import good
-
         return [send(good(request)), hang_up]
 
     with serving(plan) as server:
@@ -183,8 +195,6 @@ def test_a_connection_closed_between_two_questions_costs_no_question(shop: Shop)
 
 def test_what_a_faulty_reply_leaves_on_the_connection_is_not_taken_for_the_next_reply(shop: Shop) -> None:
     """A length that is too short, and behind it a whole reply about another product."""
-    from tests.support.faulty_server import completion, proposal
-
     smuggled = http(completion(proposal("REF-055")))
 
     def plan(request: Request) -> Sequence[Step] | None:
@@ -200,5 +210,18 @@ def test_what_a_faulty_reply_leaves_on_the_connection_is_not_taken_for_the_next_
         assert result["trace"][0]["call"]["arguments"]["ref"] == result["ref"]
 
 
-def test_the_server_type_of_the_tests_is_the_one_described() -> None:
-    assert FaultyServer.daemon_threads
+def test_a_drip_is_cut_at_the_deadline(shop: Shop) -> None:
+    """Each byte comes in time for a socket timeout; the whole reply would take 30 s."""
+    shop.env["LLM_TIMEOUT_S"] = "1"
+    slow = [send(http(b"", length=3000)), drip(b" " * 3000, 0.01)]
+    with serving(lambda request: slow if request.stage else None) as server:
+        shop.url = server.url
+        failed(shop.run("ask", QUESTION), 3, "no complete reply within 1 s")
+
+
+@pytest.mark.parametrize(("more", "status"), [(0, 1), (1, 3)])
+def test_a_reply_of_8_mib_is_read_and_no_byte_more(more: int, status: int, shop: Shop) -> None:
+    start, end = completion("?"), b" " * ((8 << 20) - len(completion("?")) + more)
+    with serving(lambda request: [send(http(start + end))] if request.stage else None) as server:
+        shop.url = server.url
+        failed(shop.run("ask", QUESTION), status, "larger than 8388608 bytes" if more else "not JSON")

@@ -19,8 +19,8 @@ STALL_S = 20  # upper bound only: a test releases the handler long before
 class Hub(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+    def __init__(self, address: str) -> None:
+        super().__init__((address, 0), Handler)
         self.files: dict[str, bytes] = {}
         self.headers: dict[str, str] = {}  # replaces what HEAD and GET say; an empty value drops the header
         self.head_faults: list[Fault] = []
@@ -30,7 +30,7 @@ class Hub(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}"
+        return f"http://{self.server_address[0]}:{self.server_address[1]}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that was killed on purpose is no news."""
@@ -156,9 +156,9 @@ def adds_byte(handler: Handler, body: bytes) -> None:
 
 
 @contextmanager
-def serving() -> Iterator[Hub]:
-    """Run a hub on a free loopback port."""
-    hub = Hub()
+def serving(address: str = "127.0.0.1") -> Iterator[Hub]:
+    """Run a hub on a free port, of loopback unless a bridge of this machine is named."""
+    hub = Hub(address)
     thread = threading.Thread(target=hub.serve_forever, daemon=True)
     thread.start()
     try:

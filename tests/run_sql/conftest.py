@@ -8,6 +8,7 @@ import pytest
 from src.run_sql.database import create
 from src.run_sql.guard import Reservo, open_reservo
 from tests.run_sql import harness
+from tests.support import tally
 
 
 @pytest.fixture
@@ -26,8 +27,6 @@ def con(reservo: Path) -> Iterator[Reservo]:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print what was counted and measured."""
-    if harness.TALLY:
-        counts = ", ".join(f"{count} {name}" for name, count in sorted(harness.TALLY.items()))
-        terminalreporter.write_line(f"run_sql: {counts}")
-    for measure, (value, name) in sorted(harness.SLOWEST.items()):
-        terminalreporter.write_line(f"run_sql: largest {measure}: {value:.2f} ({name})")
+    tally.report("run_sql", terminalreporter)
+    for measure, (value, name) in sorted(harness.LARGEST.items()):
+        terminalreporter.write_line(f"  {value:>7.2f}  largest {measure} ({name})")

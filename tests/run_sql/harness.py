@@ -5,7 +5,6 @@ import json
 import sqlite3
 import subprocess
 import sys
-from collections import Counter
 from contextlib import closing
 from functools import cache
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 from src.run_sql.database import image
 from src.run_sql.values import MAX_CELL_CHARS, MAX_ERROR_CHARS, MAX_NAME_CHARS, MAX_RESULT_CHARS
+from tests.support import tally
 
 ROOT = Path(__file__).resolve().parents[2]
 KILL_SECONDS = 5.0  # of wall clock for a whole process, on a machine that others use too
@@ -25,18 +25,22 @@ EXTRA = f"""
     CREATE VIEW leak AS SELECT v FROM secrets;
     CREATE VIRTUAL TABLE docs USING fts4 (body);
     INSERT INTO docs VALUES ('bonjour le monde {MARK}');
-    CREATE VIEW docs_view AS SELECT body FROM docs;
+    CREATE VIEW calling AS SELECT touched() AS x;
 """
 OTHER = f"CREATE TABLE private (v TEXT); INSERT INTO private VALUES ('{MARK}');"
 LARGEST_ANSWER = 6 * (MAX_RESULT_CHARS + 100 * (MAX_CELL_CHARS + MAX_NAME_CHARS))  # a character is at most \\uXXXX
 
-TALLY: Counter[str] = Counter()  # what the summary prints at the end of a run
-SLOWEST: dict[str, tuple[float, str]] = {}
+LARGEST: dict[str, tuple[float, str]] = {}  # what the summary prints at the end of a run, beside the counts
+
+
+def count(kind: str, inputs: int = 1) -> None:
+    """Note that `inputs` more of this kind were tried."""
+    tally.count("run_sql", kind, inputs)
 
 
 def record(measure: str, value: float, name: str) -> None:
     """Keep the largest value of a measure, with the name of the case."""
-    SLOWEST[measure] = max(SLOWEST.get(measure, (0.0, "")), (value, name))
+    LARGEST[measure] = max(LARGEST.get(measure, (0.0, "")), (value, name))
 
 
 @cache

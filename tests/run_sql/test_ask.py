@@ -4,6 +4,8 @@ Run alone: python -m pytest tests/run_sql/test_ask.py
 """
 
 import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,8 +14,8 @@ from src.run_sql import ask, run_sql_tool
 from src.run_sql.cli import main
 from src.run_sql.guard import Reservo
 from tests.run_sql import harness
-from tests.run_sql.scripted import completion, proposal, serving
 from tests.run_sql.test_cli import run
+from tests.support.faulty_server import FaultyServer, Request, Step, completion, hang_up, http, send, serving
 
 GOOD = "SELECT count(*) FROM rooms"
 BAD = "SELECT SUM(b.total) FROM bookings b"
@@ -21,23 +23,42 @@ NO_COLUMN = "OperationalError: no such column: b.total"
 QUESTION = "¿Cuántas salas hay?"
 
 
+def proposal(query: str) -> bytes:
+    """Return a reply that proposes `query`."""
+    return http(completion(json.dumps({"query": query})))
+
+
+@contextmanager
+def answering(*replies: bytes | None) -> Iterator[FaultyServer]:
+    """Serve these replies to the completions, in order; None, and any more than these, hangs up."""
+
+    def plan(request: Request) -> Sequence[Step] | None:
+        if not request.stage:
+            return None
+        reply = replies[request.number] if request.number < len(replies) else None
+        return [hang_up] if reply is None else [send(reply)]
+
+    with serving(plan) as server:
+        yield server
+
+
 def test_the_first_accepted_query_ends_it(reservo: Path) -> None:
-    with serving(proposal(GOOD), proposal(GOOD)) as server:
+    with answering(proposal(GOOD), proposal(GOOD)) as server:
         done = run("ask", QUESTION, "--db", str(reservo), LLM_BASE_URL=server.url, R3_EMBEDDED="")
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[:2] == ["attempt 1 of 3", f"   {GOOD}"]
     assert json.loads(lines[2])["rows"] == [[5]]
-    assert len(server.asked) == 1
+    assert len(server.asked("proposal")) == 1
 
 
 def test_an_error_goes_back_to_the_model_and_the_correction_is_run(reservo: Path) -> None:
-    with serving(proposal(BAD), proposal(GOOD)) as server:
+    with answering(proposal(BAD), proposal(GOOD)) as server:
         done = run("ask", QUESTION, "--db", str(reservo), LLM_BASE_URL=server.url)
     assert done.returncode == 0
     assert NO_COLUMN in done.stdout
     assert json.loads(done.stdout.splitlines()[-1])["ok"]
-    first, second = (request["messages"][1]["content"] for request in server.asked)
+    first, second = (request.asked for request in server.asked("proposal"))
     assert first == f"Pregunta: {QUESTION}"
     assert second.startswith(first)
     assert BAD in second
@@ -47,10 +68,10 @@ def test_an_error_goes_back_to_the_model_and_the_correction_is_run(reservo: Path
 def test_there_are_three_attempts_and_no_fourth_request(reservo: Path) -> None:
     before = harness.snapshot(reservo.parent)
     replies = [proposal(query) for query in ("DROP TABLE rooms", "WITH x AS (SELECT 1) DELETE FROM rooms", BAD, GOOD)]
-    with serving(*replies) as server:
+    with answering(*replies) as server:
         done = run("ask", QUESTION, "--db", str(reservo), LLM_BASE_URL=server.url)
     assert done.returncode == 1
-    assert len(server.asked) == 3
+    assert len(server.asked("proposal")) == 3
     assert [text for text in done.stdout.splitlines() if text.startswith("attempt")] == [
         f"attempt {number} of 3" for number in (1, 2, 3)
     ]
@@ -61,26 +82,26 @@ def test_there_are_three_attempts_and_no_fourth_request(reservo: Path) -> None:
 
 
 UNUSABLE = [
-    (completion('{"query": "SELECT co', "length"), "propuesta cortada (length)"),
-    (completion(""), "not JSON"),
-    (completion("SELECT 1"), "not JSON"),
-    (completion('{"query": 7}'), "la propuesta no es"),
-    (completion('{"query": "SELECT 1", "x": 1}'), "la propuesta no es"),
-    (completion('{"query": "SELECT 1", "query": "SELECT 2"}'), "repeats a key"),
-    (completion('["SELECT 1"]'), "la propuesta no es"),
-    (completion('{"query": "SELECT \\ud800"}'), "no existen en UTF-8"),
-    (completion('{"query": ""}'), "consulta vacía"),
-    ((500, b'{"error":{"code":500,"message":"does not match","type":"server_error"}}'), "HTTP 500: does not match"),
-    ((200, b"<html>"), "the reply is not JSON"),
+    (http(completion('{"query": "SELECT co', "length")), "propuesta cortada (length)"),
+    (http(completion("")), "the model wrote nothing"),
+    (http(completion("SELECT 1")), "not JSON"),
+    (http(completion('{"query": 7}')), "la propuesta no es"),
+    (http(completion('{"query": "SELECT 1", "x": 1}')), "la propuesta no es"),
+    (http(completion('{"query": "SELECT 1", "query": "SELECT 2"}')), "repeats a key"),
+    (http(completion('["SELECT 1"]')), "la propuesta no es"),
+    (http(completion('{"query": "SELECT \\ud800"}')), "no existen en UTF-8"),
+    (http(completion('{"query": ""}')), "consulta vacía"),
+    (http(b'{"error":{"message":"does not match"}}', "500 Internal Server Error"), "HTTP 500: does not match"),
+    (http(b"<html>"), "the reply is not JSON"),
 ]
 
 
 @pytest.mark.parametrize(("reply", "words"), UNUSABLE)
 def test_an_unusable_reply_is_an_attempt_with_its_error_and_is_never_repaired(
-    con: Reservo, monkeypatch: pytest.MonkeyPatch, reply: tuple[int, bytes], words: str
+    con: Reservo, monkeypatch: pytest.MonkeyPatch, reply: bytes, words: str
 ) -> None:
     seen: list[ask.Attempt] = []
-    with serving(reply, proposal(GOOD)) as server:
+    with answering(reply, proposal(GOOD)) as server:
         monkeypatch.setenv("LLM_BASE_URL", server.url)
         attempts = ask.ask(QUESTION, con, seen.append)
     assert seen == attempts
@@ -89,7 +110,7 @@ def test_an_unusable_reply_is_an_attempt_with_its_error_and_is_never_repaired(
 
 
 def test_a_server_that_goes_away_is_status_3_and_no_attempt(reservo: Path) -> None:
-    with serving(proposal(BAD), None) as server:
+    with answering(proposal(BAD), None) as server:
         done = run("ask", QUESTION, "--db", str(reservo), LLM_BASE_URL=server.url)
     assert done.returncode == 3
     assert "attempt 2" not in done.stdout
@@ -98,7 +119,7 @@ def test_a_server_that_goes_away_is_status_3_and_no_attempt(reservo: Path) -> No
 
 
 def test_what_a_model_writes_cannot_steer_the_terminal(reservo: Path) -> None:
-    with serving(*[proposal("SELECT '\x1b]0;x\x07\u202e' FROM nowhere")] * 3) as server:
+    with answering(*[proposal("SELECT '\x1b]0;x\x07\u202e' FROM nowhere")] * 3) as server:
         done = run("ask", QUESTION, "--db", str(reservo), LLM_BASE_URL=server.url)
     assert all(character.isprintable() or character == "\n" for character in done.stdout + done.stderr)
 
@@ -106,10 +127,10 @@ def test_what_a_model_writes_cannot_steer_the_terminal(reservo: Path) -> None:
 def test_the_request_binds_the_model_to_the_tools_schema_and_shows_it_the_tables(
     con: Reservo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with serving(proposal(GOOD)) as server:
+    with answering(proposal(GOOD)) as server:
         monkeypatch.setenv("LLM_BASE_URL", server.url)
         ask.ask(QUESTION, con, lambda attempt: None)
-    (request,) = server.asked
+    request = server.asked("proposal")[0].body
     schema = request["response_format"]["json_schema"]["schema"]
     assert schema == {**run_sql_tool["input_schema"], "additionalProperties": False}
     assert request["temperature"] == 0

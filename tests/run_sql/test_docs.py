@@ -1,56 +1,33 @@
 """docs/RUN_SQL.md says what happens: every console block is run, every figure of its tables is the code's.
 
-In a ```console block a line that starts with `$ ` is a command, `> ` goes on with it, all else is its exact output.
+In a ```console block a line that starts with `$ ` is a command and what follows is its exact output.
 Run alone: python -m pytest tests/run_sql/test_docs.py
 """
 
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 from src.run_sql import guard, tool, values
 from src.run_sql.text import MAX_QUERY_CHARS
 from tests.run_sql.harness import ROOT
+from tests.support import console
 
-PAGE = (ROOT / "docs" / "RUN_SQL.md").read_text(encoding="utf-8")
-BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-
-
-def steps(block: str) -> list[tuple[str, str]]:
-    """Return the commands of a block, each with the output that the page shows."""
-    made: list[tuple[list[str], list[str]]] = []
-    for line in block.splitlines():
-        if line.startswith("$ "):
-            made.append(([line[2:]], []))
-        elif line.startswith("> "):
-            made[-1][0].append(line[2:])
-        else:
-            made[-1][1].append(line)
-    return [("\n".join(command) + "\n", "".join(f"{line}\n" for line in output)) for command, output in made]
+PAGE = ROOT / "docs" / "RUN_SQL.md"
+TEXT = PAGE.read_text(encoding="utf-8")
 
 
 def test_every_command_of_the_page_prints_what_the_page_shows(tmp_path: Path) -> None:
     for name in ("src", "data"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "outputs").mkdir()
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    commands = [step for block in BLOCK.findall(PAGE) for step in steps(block)]
-    assert len(commands) > 15
-    for command, shown in commands:
-        done = subprocess.run(
-            ["sh", "-c", command],
-            cwd=tmp_path,
-            env={**os.environ, "PATH": path},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            timeout=60,
-            check=False,
-        )
-        assert done.stdout == shown, command
+    env = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    steps = [step for block in console.blocks(PAGE) if block.language == "console" for step in block.steps()]
+    assert len(steps) > 15
+    for command, shown in steps:
+        assert console.run(command, tmp_path, env)[1] == shown, command
     assert [file.name for file in (tmp_path / "outputs").iterdir()] == ["reservo.db"]
 
 
@@ -65,13 +42,13 @@ def test_the_figures_of_the_tables_are_those_of_the_code() -> None:
         f"a cell over {values.MAX_CELL_CHARS:,} characters",
         f"a column name over {values.MAX_NAME_CHARS} characters, an error over {values.MAX_ERROR_CHARS} |",
     ):
-        assert figure in PAGE, figure
+        assert figure in TEXT, figure
 
 
 def test_every_file_and_name_of_the_page_exists() -> None:
-    for name in re.findall(r"`((?:src|tests|docs)/[\w/.]+\.\w+)`", PAGE):
+    for name in re.findall(r"`((?:src|tests|docs)/[\w/.]+\.\w+)`", TEXT):
         if not name.startswith("src/anthropic"):
             assert (ROOT / name).is_file(), name
-    for module, name in re.findall(r"`(guard|gate|tool|text|values)\.(\w+)`", PAGE):
+    for module, name in re.findall(r"`(guard|gate|tool|text|values)\.(\w+)`", TEXT):
         if name != "py":
             assert re.search(rf"^(def|class) {name}\b", (ROOT / f"src/run_sql/{module}.py").read_text(), re.M), name

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from src.run_sql import count_rows, open_reservo, run_sql, validate
+from src.run_sql.gate import Gate
 from src.run_sql.guard import LIMITS, Reservo
 from tests.run_sql import harness
 
@@ -156,18 +157,52 @@ def test_what_was_done_to_the_connection_in_between_does_not_loosen_a_call(tmp_p
     for query in ("SELECT count(*) FROM secrets", "SELECT v FROM secrets", "WITH x AS (SELECT 1) DELETE FROM rooms"):
         assert not run_sql(query, con)["ok"], query
     assert run_sql(ENDLESS, con)["error"].startswith("tiempo agotado")
-    assert con.text_factory is bytes
-    assert con.row_factory is not None
+    assert (con.text_factory, con.row_factory is None) == (bytes, False)
+    con.row_factory = None
+    assert con.execute("PRAGMA query_only").fetchone() == (1,)
+    assert {category: con.getlimit(category) for category in LIMITS} == LIMITS
     assert not con.in_transaction
     con.close()
     assert harness.snapshot(tmp_path) == before
+
+
+def test_a_statement_that_the_program_ran_before_is_judged_anew_in_a_call(tmp_path: Path) -> None:
+    con = open_reservo(harness.lay_out(tmp_path))
+    query = "SELECT v FROM secrets"
+    assert con.execute(query).fetchall() == [(harness.MARK,)]
+    assert run_sql(query, con)["error"] == "DatabaseError: access to secrets.v is prohibited"
+    con.close()
+
+
+def test_many_wide_queries_in_a_row_do_not_use_up_the_memory_limit(con: Reservo) -> None:
+    for number in range(150):
+        wide = ", ".join(f"sum(b.id + {number} + {column}) OVER (ORDER BY b.id)" for column in range(60))
+        answer = run_sql(f"SELECT {wide} FROM bookings b", con)
+        assert answer["ok"], (number, answer)
+
+
+def test_the_gate_knows_the_four_tables_of_the_main_file_only() -> None:
+    gate = Gate(["secrets", "dbstat"], lambda: False)
+    assert gate.readable("rooms", "id", "main")
+    assert not gate.readable("rooms", "id", "temp")
+    assert not gate.readable("secrets", "", None)
+    assert not gate.readable("pragma_table_info", "", None)
+    assert gate.readable("a_common_table", "", None)
+    assert not gate.readable("a_common_table", "", "main")
+
+
+def test_the_gate_denies_everything_once_the_time_is_over() -> None:
+    late = Gate([], lambda: True)
+    assert late(sqlite3.SQLITE_SELECT, None, None, None, None) == sqlite3.SQLITE_DENY
 
 
 def test_a_stopped_call_leaves_no_trace_in_the_next(con: Reservo) -> None:
     assert run_sql(ENDLESS, con)["error"] == "tiempo agotado: más de 0.4 s"
     assert run_sql("SELECT nope", con)["error"] == "OperationalError: no such column: nope"
     assert run_sql("SELECT count(*) FROM rooms", con)["rows"] == [[5]]
-    assert con.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] > 0  # the gate is up for the program itself
+    # Neither gate nor clock are on for the program's own statements.
+    assert con.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] > 0
+    assert con.execute("SELECT count(*) FROM bookings a, bookings b, bookings c").fetchone()[0] == 23**3
 
 
 def test_control_c_stops_a_query_and_is_not_swallowed(con: Reservo) -> None:

@@ -171,9 +171,18 @@ def test_temporary_data_stays_in_memory_with_that_layer_alone(tmp_path: Path) ->
     con.close()
 
 
-def test_distrust_of_the_schema_alone_keeps_a_view_from_running_a_virtual_table(tmp_path: Path) -> None:
-    assert "unsafe use of virtual table" in attempt(tmp_path, "SELECT * FROM docs_view", "ro", guard.distrust_schema)
-    assert attempt(tmp_path, "SELECT * FROM docs_view", "ro") == ""
+def test_distrust_of_the_schema_alone_keeps_a_view_from_calling_a_programs_function(tmp_path: Path) -> None:
+    path = harness.lay_out(tmp_path)
+    outcomes = []
+    for layers in ((guard.distrust_schema,), ()):
+        con = connect(path, layers=layers)
+        con.create_function("touched", 0, lambda: 1)
+        try:
+            outcomes.append(con.execute("SELECT * FROM calling").fetchall())
+        except sqlite3.Error as refused:
+            outcomes.append(str(refused))
+        con.close()
+    assert outcomes == ["unsafe use of touched()", [(1,)]]
 
 
 @pytest.mark.parametrize(
@@ -222,7 +231,7 @@ def test_with_any_one_layer_removed_the_others_still_keep_everything_unwritten(
     report = harness.run_case(path, {"calls": calls, **removed})
     assert len(report["answers"]) == len(calls) > 60
     assert harness.snapshot(tmp_path) == before
-    harness.TALLY["writing calls with one layer removed"] += len(calls)
+    harness.count("writing calls with one layer removed", len(calls))
 
 
 def test_with_every_layer_removed_the_same_calls_do_write(tmp_path: Path) -> None:

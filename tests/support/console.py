@@ -2,13 +2,15 @@
 
 A ```console block is a session: a line that begins with `$ ` is a command, what follows it is its whole output on both
 streams. In the output `…` stands for anything within a line, and a line of `…` alone for any number of lines. A
-```sh block holds commands only. A comment just before a block marks it: `<!-- run: engine -->` says where it runs,
-`<!-- not run: needs an NVIDIA GPU -->` why it does not.
+```sh block holds commands only; a ```diff block is a change to the project. A comment just before a block marks it:
+`<!-- run: engine -->` says where it runs, `<!-- not run: needs an NVIDIA GPU -->` why it does not,
+`<!-- keys: 2 3 3 -->` that it runs on a terminal, with a line typed at each prompt.
 """
 
 import os
 import re
 import subprocess
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +18,7 @@ FENCE = re.compile(
     r"(?:^<!-- (?P<mark>[^\n]*?) -->\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
 )
 LIMIT_S = 600
+END = "\x1e"  # printed after each command with its status; no command prints it
 
 
 @dataclass(frozen=True)
@@ -36,10 +39,15 @@ class Block:
             return [line[2:] for line in lines if line.startswith("$ ")]
         return [line.split(" #")[0].strip() for line in lines if line.strip() and not line.startswith("#")]
 
-    def steps(self) -> list[tuple[str, str]]:
-        """The commands of a session, each with the output that is written below it."""
+    def steps(self) -> list[tuple[str, str | None]]:
+        """The commands, each with the output that is written below it, or `None` where none is shown."""
+        if self.language != "console":
+            return [(command, None) for command in self.commands]
         parts = re.split(r"^\$ (.*)\n?", self.text, flags=re.MULTILINE)[1:]
         return list(zip(parts[::2], parts[1::2], strict=True))
+
+    def __str__(self) -> str:
+        return f"{self.path.name}:{self.line}"
 
 
 def blocks(path: Path) -> list[Block]:
@@ -60,6 +68,28 @@ def matches(expected: str, found: str) -> bool:
         else:
             pattern += r"[^\n]*".join(map(re.escape, line.rstrip().split("…"))) + r"[ ]*\n"
     return re.fullmatch(pattern, found.rstrip("\n") + "\n") is not None
+
+
+def session(commands: Iterable[str], folder: Path, env: dict[str, str], limit_s: float) -> list[tuple[int, str]]:
+    """Run commands one after another in one shell, as a reader does; each one's status and both its streams.
+
+    The shell stops after the first command with a status other than 0.
+    """
+    after = f"ended=$?; printf '{END}%d\\n' $ended; [ $ended -eq 0 ] || exit"
+    script = "".join(f"{command}\n{after}\n" for command in commands)
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=folder,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        timeout=limit_s,
+        check=False,
+    )
+    parts = re.split(rf"{END}(\d+)\n", done.stdout)
+    return [(int(status), output) for output, status in zip(parts[::2], parts[1::2], strict=False)]
 
 
 def run(command: str, folder: Path, env: dict[str, str]) -> tuple[int, str]:

@@ -1,4 +1,4 @@
-"""The number of inputs that a suite tried, by kind, printed at its end: a table that shrank unnoticed proves nothing"""
+"""The number of inputs that a suite tried, by kind, printed at its end: a table that shrank proves less."""
 
 from collections import Counter
 from typing import Any

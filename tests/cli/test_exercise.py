@@ -1,0 +1,177 @@
+"""The exercise as a lesson: on a terminal it asks first, elsewhere it only shows; four languages.
+
+Run alone: python -m pytest tests/cli/test_exercise.py
+"""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from src import exercise
+from src.errors import Precondition
+from tests.support.command import ROOT, assert_one_line, cli, copied_project, environment, snapshot
+from tests.support.terminal import LIMIT_S, read_until, typed
+
+LANGUAGES = ("en", "es", "vi", "fr")
+PROMPT = {"en": "to leave it open): ", "es": "para no responder): ", "vi": "để bỏ qua): ", "fr": "ne pas répondre) : "}
+END_OF_INPUT = b"\x04"
+CTRL_C = b"\x03"
+
+
+@pytest.fixture
+def prepared(tmp_path: Path) -> Path:
+    """A folder in which `prepare` was run."""
+    assert cli("--outputs", tmp_path / "outputs", "prepare").status == 0
+    return tmp_path / "outputs"
+
+
+def on_a_terminal(folder: Path, keys: Sequence[bytes], language: str = "en") -> tuple[int, str, str]:
+    """Run the lesson as a reader does, typing one of `keys` at each prompt; returns status, terminal, stderr."""
+    words = ["--outputs", str(folder), "exercise", "--lang", language]
+    return typed([sys.executable, "-m", "src.cli", *words], PROMPT[language], keys, ROOT, environment())
+
+
+def steps_of(folder: Path) -> list[dict]:
+    return json.loads((folder / "exercise.json").read_text(encoding="utf-8"))["steps"]
+
+
+def test_on_a_terminal_each_prediction_is_asked_for_before_its_observation(prepared: Path) -> None:
+    status, shown, err = on_a_terminal(prepared, [b"2\n", b"1\n", b"\n"])
+    assert (status, err) == (0, "")
+    first, second, third = (shown.split(f"{number}. ")[1] for number in (1, 2, 3))
+    for block in (first, second, third):
+        assert block.index(PROMPT["en"]) < block.index("observation  ")
+    assert "compared     as you predicted" in first
+    assert "compared     not what you predicted (yes: a product with stock 0)" in second
+    assert "compared     you left it open; expected was: in toolcall(), before any SQL" in third
+    assert [step["prediction"] for step in steps_of(prepared)] == ["found", "found", None]
+    assert [step["outcome"] for step in steps_of(prepared)] == ["found", "not_found", "gate"]
+
+
+def test_a_key_that_is_no_choice_is_asked_again_and_three_of_them_leave_the_question_open(prepared: Path) -> None:
+    status, shown, _ = on_a_terminal(prepared, [b"no\n", b"2\n", b"0\n", b"9\n", b"-1\n", b"3\n"])
+    assert status == 0 and shown.count("type a number from 1 to 3, or Enter alone") == 4
+    assert [step["prediction"] for step in steps_of(prepared)] == ["found", None, "gate"]
+
+
+@pytest.mark.parametrize("key", [CTRL_C, END_OF_INPUT], ids=["Ctrl-C", "Ctrl-D"])
+def test_a_reader_who_leaves_gets_one_line_and_no_file(key: bytes, prepared: Path) -> None:
+    before = snapshot(prepared)
+    status, shown, err = on_a_terminal(prepared, [b"2\n", key])
+    assert status == 1 and err.count("\n") == 1 and "Traceback" not in err
+    assert "interrupted at question 2 of 3; nothing was written" in err
+    assert shown.endswith("\n")  # the line on stderr does not stand behind the prompt
+    assert snapshot(prepared) == before
+
+
+def test_without_a_terminal_nothing_is_asked_and_the_expected_outcome_is_shown(prepared: Path) -> None:
+    ended = cli("--outputs", prepared, "exercise")
+    assert (ended.status, ended.err) == (0, "")
+    assert ended.out.count("     prediction   ") == ended.out.count("     observation  ") == 3
+    assert PROMPT["en"] not in ended.out
+    assert [step["prediction"] for step in steps_of(prepared)] == [None, None, None]
+
+
+def test_input_from_a_file_is_not_a_reader(prepared: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "src.cli", "--outputs", str(prepared), "exercise"],
+        cwd=ROOT,
+        env=environment(),
+        input="2\n3\n3\n",
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0 and [step["prediction"] for step in steps_of(prepared)] == [None, None, None]
+
+
+def test_the_record_shows_that_the_forbidden_call_reached_no_sql(prepared: Path) -> None:
+    assert cli("--outputs", prepared, "exercise").status == 0
+    zero, unknown, forbidden = steps_of(prepared)
+    assert zero["sql"] == ["SELECT ref,name,stock FROM products WHERE ref='REF-000'"]
+    assert unknown["sql"] == ["SELECT ref,name,stock FROM products WHERE ref='REF-999'"]
+    assert forbidden["sql"] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_tells_the_same_lesson_with_the_calls_and_refusals_unchanged(
+    language: str, prepared: Path
+) -> None:
+    status, shown, err = on_a_terminal(prepared, [b"1\n", b"1\n", b"1\n"], language)
+    assert (status, err) == (0, "")
+    for fixed in (
+        '{"outil": "delete", "arguments": {"ref": "REF-000"}}',
+        '{"ref": "REF-000", "name": "Produit 0", "stock": 0}',
+        '{"found": false}',
+        "Outil interdit ou appel mal formé",
+    ):
+        assert fixed in shown
+    lesson = exercise.texts(language)
+    assert all(step["question"] in shown and step["why"] in shown for step in lesson["steps"])
+    assert [step["outcome"] for step in steps_of(prepared)] == ["found", "not_found", "gate"]
+
+
+def test_the_texts_of_every_language_are_composed_characters_one_column_each() -> None:
+    text = (ROOT / "data" / "exercise.json").read_text(encoding="utf-8")
+    assert unicodedata.normalize("NFC", text) == text
+    assert set(json.loads(text)) == set(LANGUAGES)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda made: made.pop("es"),
+        lambda made: made["es"]["labels"].pop("why"),
+        lambda made: made["es"]["labels"].update(why=3),
+        lambda made: made["es"]["steps"].pop(),
+        lambda made: made["es"]["steps"][2]["options"].pop("gate"),
+        lambda made: made["es"]["steps"][0].pop("question"),
+        lambda made: made.update(es=[]),
+    ],
+)
+def test_incomplete_texts_are_named_before_anything_is_shown(damage, tmp_path: Path) -> None:
+    made = json.loads((ROOT / "data" / "exercise.json").read_text(encoding="utf-8"))
+    damage(made)
+    path = tmp_path / "exercise.json"
+    path.write_text(json.dumps(made), encoding="utf-8")
+    with pytest.raises(Precondition, match="the texts in 'es' are not complete"):
+        exercise.texts("es", path)
+    assert exercise.texts("en", path)
+
+
+def test_an_observation_that_is_not_the_expected_one_fails_the_command(tmp_path: Path) -> None:
+    copy = copied_project(tmp_path)
+    source = copy / "src" / "cli.py"
+    text = source.read_text(encoding="utf-8")
+    source.write_text(text.replace('"outil": "delete"', '"outil": "consulter_stock"'), encoding="utf-8")
+    assert cli("prepare", cwd=copy).status == 0
+    assert_one_line(cli("exercise", cwd=copy), 1, "is not the one to expect", "exercise.json")
+    assert steps_of(copy / "outputs")[2]["outcome"] == "found"
+
+
+def test_sigterm_ends_the_lesson_as_ctrl_c_does(prepared: Path) -> None:
+    ours, theirs = pty.openpty()
+    program = subprocess.Popen(
+        [sys.executable, "-m", "src.cli", "--outputs", str(prepared), "exercise"],
+        cwd=ROOT,
+        env=environment(),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+    )
+    os.close(theirs)
+    read_until(ours, PROMPT["en"])
+    program.send_signal(signal.SIGTERM)
+    try:
+        _, err = program.communicate(timeout=LIMIT_S)
+    finally:
+        program.kill()
+        os.close(ours)
+    assert program.returncode == 1 and err.decode().count("\n") == 1 and "question 1 of 3" in err.decode()

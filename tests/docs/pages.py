@@ -1,0 +1,70 @@
+"""The project's documents, the marks of their blocks, and a copy of the project to run them in."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.support import console
+from tests.support.command import ROOT, environment
+
+README = ROOT / "README.md"
+DOCS = ROOT / "docs"
+SPANISH, VIETNAMESE = DOCS / "README.es.md", DOCS / "README.vi.md"
+PAGES = [README, *sorted(DOCS.glob("*.md"))]
+RUNNABLE = ("console", "sh", "diff")
+
+# Blocks that this suite does not run, by their mark: who runs them instead, or why nobody can here.
+ELSEWHERE = {
+    "run: alone": "quickstart.sh and test.sh: tests/embedded runs the one, and the other runs this suite",
+    "run: engine": "needs a container engine: .ci/containers.sh",
+    "commands: cpu": "needs a container engine: .ci/containers.sh runs it line by line",
+    "commands: gpu": "needs an NVIDIA card and 4.7 GB of weights: nobody runs it here, and the page says so",
+}
+OWN_SUITE = {"RUN_SQL.md": "tests/run_sql/test_docs.py"}  # pages with a runner of their own
+
+
+def runnable(path: Path) -> list[console.Block]:
+    """The blocks of a page that this suite runs, in order."""
+    return [
+        block
+        for block in console.blocks(path)
+        if block.language in RUNNABLE and block.mark not in ELSEWHERE and not block.mark.startswith("not run: ")
+    ]
+
+
+def project_copy(folder: Path) -> Path:
+    """A copy of the committed project as a reader's clone has it, after quickstart.sh: with .venv and the model."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    copy = folder / "project"
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, copy / name)
+    shutil.rmtree(copy / "models")
+    (copy / "models").symlink_to(ROOT / "models")
+    (copy / ".venv").symlink_to(sys.prefix)
+    return copy
+
+
+def shell_environment() -> dict[str, str]:
+    """The machine's environment, and the interpreter of this test run as `python`."""
+    return environment(PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}", PYTHONDONTWRITEBYTECODE="1")
+
+
+def same_in_every_language(command: str) -> str:
+    """A command with the language and the data file's questions taken out: what the three READMEs must share."""
+    text = re.sub(r"--lang (en|es|vi|fr)\b", "--lang …", command)
+    for query in json.loads((ROOT / "data" / "products.json").read_text(encoding="utf-8"))["queries"]:
+        for field in ("query", "es", "vi", "fr"):
+            text = text.replace(f'"{query[field]}"', f'"question {query["id"]}"')
+    return text

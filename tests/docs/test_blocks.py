@@ -1,0 +1,149 @@
+"""Every command in README.md and docs/*.md is run in a copy of the project, and its output is the one written there.
+
+The three READMEs share their commands; the 30 questions are asked once, for README.md, and its output is held against
+the other two. Run alone: python -m pytest tests/docs/test_blocks.py (two to five minutes: 34 questions to the model)
+"""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs import pages
+from tests.support import console, terminal
+
+LIMIT_S = 1500
+ASKS_30_QUESTIONS = "--embedded agent"
+PROMPT = "): "  # how every prompt of the exercise ends
+
+# Every block that this suite does not run, with its reason: a new one has to be entered here.
+NOT_RUN = [
+    ("README.md", "run: alone"),
+    ("README.md", "commands: gpu"),
+    ("README.md", "commands: cpu"),
+    ("README.es.md", "run: alone"),
+    ("README.es.md", "commands: gpu"),
+    ("README.es.md", "commands: cpu"),
+    ("README.vi.md", "run: alone"),
+    ("README.vi.md", "commands: gpu"),
+    ("README.vi.md", "commands: cpu"),
+]
+
+
+class Told:
+    """What README.md's commands printed when they were run, and what they left in outputs/."""
+
+    def __init__(self) -> None:
+        self.outputs: dict[str, str] = {}
+        self.files: Path | None = None
+
+
+@pytest.fixture(scope="module")
+def told() -> Told:
+    """Filled by the first page, README.md."""
+    return Told()
+
+
+def apply(block: console.Block, project: Path) -> None:
+    """Change the project as a ```diff block says; a block that no longer fits the code fails."""
+    done = subprocess.run(
+        ["git", "apply", "--whitespace=nowarn", "-"], cwd=project, input=block.text, capture_output=True, text=True
+    )
+    assert done.returncode == 0, f"{block}: {done.stderr}"
+
+
+def on_terminal(block: console.Block, project: Path) -> None:
+    """Run the one command of a block on a terminal, typing what its mark says."""
+    ((command, expected),) = block.steps()
+    keys = [f"{key}\n".encode() for key in block.mark.removeprefix("keys: ").split()]
+    _, shown, err = terminal.typed(["bash", "-c", command], PROMPT, keys, project, pages.shell_environment())
+    assert err == "" and console.matches(expected or "", shown), f"{block}: $ {command}\n{shown}{err}"
+
+
+def instead(command: str, told: Told, work: Path) -> str:
+    """A command that shows what README.md's run printed, in the place of asking the model again."""
+    key = pages.same_in_every_language(command)
+    assert key in told.outputs, f"README.md does not run {key}"
+    saved = work / f"{len(list(work.iterdir()))}.txt"
+    saved.write_text(told.outputs[key], encoding="utf-8")
+    return f"cp -n {told.files}/* outputs/ 2>/dev/null; cat {saved}"
+
+
+def run(page: Path, project: Path, told: Told, work: Path) -> None:
+    """Run a page's blocks in order, in one shell between two changes of the project."""
+    waiting: list[tuple[console.Block, str, str | None]] = []
+
+    def go() -> None:
+        first = page == pages.README
+        lines = [c if first or ASKS_30_QUESTIONS not in c else instead(c, told, work) for _, c, _ in waiting]
+        ended = console.session(lines, project, pages.shell_environment(), LIMIT_S)
+        for (block, command, expected), (status, output) in zip(waiting, ended, strict=False):
+            assert status == 0, f"{block}: $ {command}\nstatus {status}\n{output}"
+            assert expected is None or console.matches(expected, output), f"{block}: $ {command}\n{output}"
+            if first:
+                told.outputs[pages.same_in_every_language(command)] = output
+        assert len(ended) == len(waiting)
+        waiting.clear()
+
+    for block in pages.runnable(page):
+        if block.language == "diff":
+            go()
+            apply(block, project)
+        elif block.mark.startswith("keys: "):
+            go()
+            on_terminal(block, project)
+        else:
+            waiting += [(block, command, expected) for command, expected in block.steps()]
+    go()
+
+
+@pytest.mark.timeout(LIMIT_S)
+@pytest.mark.parametrize(
+    "page", [page for page in pages.PAGES if page.name not in pages.OWN_SUITE], ids=lambda page: page.name
+)
+def test_every_command_of_the_page_ends_well_and_prints_what_the_page_shows(
+    page: Path, told: Told, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    project = pages.project_copy(tmp_path)
+    work = tmp_path / "work"
+    work.mkdir()
+    run(page, project, told, work)
+    if page == pages.README:
+        told.files = tmp_path_factory.mktemp("told") / "outputs"
+        shutil.copytree(project / "outputs", told.files)
+
+
+def test_the_blocks_that_are_not_run_are_these_and_each_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+    found = []
+    for page in pages.PAGES:
+        if page.name in pages.OWN_SUITE:
+            continue
+        run_here = pages.runnable(page)
+        for block in console.blocks(page):
+            if block.language in pages.RUNNABLE and block not in run_here:
+                reason = pages.ELSEWHERE.get(block.mark) or block.mark.removeprefix("not run: ")
+                assert len(reason) > 10, f"{block}: a block that is not run needs a reason"
+                found.append((page.name, block.mark))
+                print(f"not run by this suite: {block}: {reason}", file=sys.stderr)
+    assert sorted(found) == sorted(NOT_RUN)
+
+
+def test_every_mark_is_one_that_a_runner_knows() -> None:
+    for page in pages.PAGES:
+        for block in console.blocks(page):
+            known = block.mark in ("", *pages.ELSEWHERE) or block.mark.startswith(("not run: ", "keys: ", "run: "))
+            assert known, f"{block}: {block.mark}"
+
+
+def test_a_page_that_shows_another_output_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```console\n$ echo one; echo two\none\nthree\n```\n", encoding="utf-8")
+    with pytest.raises(AssertionError, match=r"page\.md:1"):
+        run(page, tmp_path, Told(), tmp_path)
+    page.write_text("```console\n$ false\n```\n", encoding="utf-8")
+    with pytest.raises(AssertionError, match="status 1"):
+        run(page, tmp_path, Told(), tmp_path)
+    page.write_text("```console\n$ echo one; echo two; echo three\none\n…\n```\n", encoding="utf-8")
+    run(page, tmp_path, Told(), tmp_path)

@@ -1,0 +1,153 @@
+"""What the documents name is there: paths, links, commands, services, variables; and what is there is named.
+
+Run alone: python -m pytest tests/docs/test_references.py
+"""
+
+import re
+import subprocess
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from src.cli import HANDLERS
+from src.options import COMMANDS
+from tests.docs import pages
+from tests.support import console
+from tests.support.command import cli
+
+PATH = re.compile(r"(?<![\w/.-])((?:src|scripts|configs|data|docs|tests|\.ci)/[\w./-]*\w|compose\.yaml|Dockerfile)")
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+VARIABLE = re.compile(r"\b(?:LLM|R3)_[A-Z_]+\b")
+INTERNAL = {"R3_CI_ENGINE", "R3_CI_KEEP", "R3_README", "R3_ENGINE_STATE", "R3_ENGINE_GID", "R3_ENGINE_RESOLVER"}
+MAPPED = ("src/", "scripts/", "configs/", "data/", "docs/", ".ci/")
+
+
+def tracked() -> list[str]:
+    """The files of the project as git knows them, new ones included."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=pages.ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return listed.stdout.split()
+
+
+def outside_diffs(page: Path) -> str:
+    """A page without its ```diff blocks, which may name files that they make."""
+    return re.sub(r"^```diff\n.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+def made_by(page: Path) -> set[str]:
+    """The files that the page's ```diff blocks make."""
+    return set(re.findall(r"^\+\+\+ b/(\S+)$", page.read_text(encoding="utf-8"), re.MULTILINE))
+
+
+@pytest.mark.parametrize("page", pages.PAGES, ids=lambda page: page.name)
+def test_every_path_that_is_named_exists(page: Path) -> None:
+    text = re.sub(r"https?://\S+", "", outside_diffs(page))
+    made = made_by(page)
+    for name in sorted(set(PATH.findall(text))):
+        if name.startswith("src/anthropic") or any(path.startswith(name) for path in made):  # an SDK's; the page's own
+            continue
+        assert (pages.ROOT / name).exists(), f"{page.name} names {name}"
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors that GitHub gives a page's headings."""
+    made = set()
+    for heading in re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE):
+        kept = "".join(c for c in heading.lower() if c in "-_ " or unicodedata.category(c)[0] in "LMN")
+        made.add(kept.strip().replace(" ", "-"))
+    return made
+
+
+@pytest.mark.parametrize("page", pages.PAGES, ids=lambda page: page.name)
+def test_every_relative_link_leads_to_a_file_and_a_heading(page: Path) -> None:
+    for target in LINK.findall(outside_diffs(page)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        path = (page.parent / name).resolve() if name else page
+        assert path.exists(), f"{page.name} links to {target}"
+        assert not anchor or anchor in anchors(path), f"{page.name} links to {target}; there are {anchors(path)}"
+
+
+def commands_of(page: Path) -> list[tuple[str, list[str]]]:
+    return [
+        (block.mark, [pages.same_in_every_language(command) for command in block.commands])
+        for block in console.blocks(page)
+        if block.language in ("console", "sh")
+    ]
+
+
+@pytest.mark.parametrize("page", [pages.SPANISH, pages.VIETNAMESE], ids=lambda page: page.name)
+def test_the_readmes_of_the_other_languages_have_the_same_commands(page: Path) -> None:
+    # These pages hold the exercise as well, which is a page of its own in English.
+    assert commands_of(page) == commands_of(pages.README) + commands_of(pages.DOCS / "EXERCISE.md")
+
+
+def test_the_two_commands_stand_before_line_30() -> None:
+    head = pages.README.read_text(encoding="utf-8").splitlines()[:29]
+    assert "sh scripts/quickstart.sh" in head and "sh scripts/test.sh" in head
+
+
+def documented() -> str:
+    return "\n".join(page.read_text(encoding="utf-8") for page in pages.PAGES)
+
+
+def test_every_sub_command_is_in_the_readme() -> None:
+    text = pages.README.read_text(encoding="utf-8")
+    for name in COMMANDS:
+        assert re.search(rf"`{name}\b|src\.cli[^\n]* {name}\b", text), name
+
+
+def test_every_sub_command_says_in_its_help_what_it_needs_writes_or_comes_next() -> None:
+    assert set(COMMANDS) == set(HANDLERS)
+    for name in COMMANDS:
+        shown = cli(name, "--help").out
+        assert "writes: " in shown and ("next: " in shown or "example: " in shown), name
+        for written in re.findall(r"\w+\.(?:json|db|html)", COMMANDS[name][1].partition("writes: ")[2].split("\n")[0]):
+            assert written in pages.README.read_text(encoding="utf-8"), written
+
+
+def test_every_command_of_the_pages_is_one_that_the_program_has() -> None:
+    known = set(COMMANDS) | {"COMMAND"}
+    for words in re.findall(r"(?:python|app) -m src\.cli((?: --?\w+(?:[ =]outputs/\S+)?)*) (\w+)", documented()):
+        assert words[1] in known, words
+
+
+def services() -> set[str]:
+    text = (pages.ROOT / "compose.yaml").read_text(encoding="utf-8")
+    return set(re.findall(r"^  ([a-z][\w-]*):$", text.split("\nservices:\n")[1].split("\nnetworks:")[0], re.MULTILINE))
+
+
+def test_every_service_and_profile_of_a_compose_command_exists() -> None:
+    assert {"app", "server", "server-cpu", "fetch"} <= services()
+    profiles = set(re.findall(r"profiles: \[(\w+)\]", (pages.ROOT / "compose.yaml").read_text(encoding="utf-8")))
+    text = documented()
+    for name in re.findall(r"docker compose [^\n`']*?(?:run --rm --no-deps|up -d|logs|stop) ([a-z][\w-]*)", text):
+        assert name in services(), name
+    for name in re.findall(r"--profile (\w+)", text):
+        assert name in profiles, name
+
+
+def test_every_variable_is_in_the_readme_and_every_one_there_is_read() -> None:
+    sources = [*(pages.ROOT / "src").rglob("*.py"), *(pages.ROOT / "scripts").iterdir(), pages.ROOT / "compose.yaml"]
+    read = set(VARIABLE.findall("\n".join(path.read_text(encoding="utf-8") for path in sources if path.is_file())))
+    written = set(VARIABLE.findall(pages.README.read_text(encoding="utf-8")))
+    assert read - INTERNAL - written == set(), "read and not in README.md"
+    assert written - read == set(), "in README.md and never read"
+
+
+def test_every_file_has_a_place_in_the_file_map() -> None:
+    text = pages.README.read_text(encoding="utf-8")
+    missing = [
+        name
+        for name in tracked()
+        if name.startswith(MAPPED) and not name.startswith("src/run_sql/") and name != "src/__init__.py"
+        if not re.search(rf"(?<![\w-]){re.escape(Path(name).name)}(?![\w-])", text)
+    ]
+    assert missing == []

@@ -1,0 +1,63 @@
+"""How a model does at writing the queries: ten questions through `ask`, each answer held against a query known right.
+
+A measurement, not a test: `python -m tests.run_sql.measure_ask [--embedded]`, else the server of LLM_BASE_URL.
+Accepted means that run_sql ran the query; right means that its rows are those of the known query, in any order.
+"""
+
+import argparse
+import contextlib
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from src import client, embedded
+from src.run_sql import ask, open_reservo, run_sql
+from src.run_sql.database import create
+
+QUESTIONS = (
+    ("¿Cuántas salas hay?", "SELECT count(*) FROM rooms"),
+    ("¿Cuántas reservas hay?", "SELECT count(*) FROM bookings"),
+    ("¿Qué salas tienen capacidad para 4 o más personas?", "SELECT name FROM rooms WHERE capacity >= 4"),
+    ("¿Cuántos miembros hay de cada tipo (tier)?", "SELECT tier, count(*) FROM members GROUP BY tier"),
+    ("¿Cuál es el total cobrado en centavos?", "SELECT sum(amount_cents) FROM payments"),
+    ("How many bookings were cancelled?", "SELECT count(*) FROM bookings WHERE status = 'cancelled'"),
+    ("Which room has the largest capacity?", "SELECT name FROM rooms ORDER BY capacity DESC LIMIT 1"),
+    ("List the names of the pro members.", "SELECT name FROM members WHERE tier = 'pro'"),
+    (
+        "How many bookings does each room have?",
+        "SELECT r.name, count(*) FROM rooms r JOIN bookings b ON b.room_id = r.id GROUP BY r.id",
+    ),
+    ("How much was paid in cash, in cents?", "SELECT sum(amount_cents) FROM payments WHERE method = 'cash'"),
+)
+
+
+def rows(answer: dict[str, Any]) -> list[str]:
+    """Return an answer's rows in an order of their own."""
+    return sorted(map(repr, answer.get("rows", [])))
+
+
+def main() -> None:
+    """Ask, print one line a question, then the sums."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--embedded", action="store_true", help="use the model server of the xllamacpp wheel (CPU)")
+    args = parser.parse_args()
+    accepted = right = attempts = 0
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        if args.embedded:
+            stack.enter_context(embedded.running(Path(folder) / "server.log", print))
+        client.wait_ready(client.current(), print)
+        con = stack.enter_context(contextlib.closing(open_reservo(create(Path(folder) / "reservo.db"))))
+        for question, known in QUESTIONS:
+            start = time.monotonic()
+            made = ask.ask(question, con, lambda attempt: None)
+            last = made[-1]
+            fits = last.answer["ok"] and rows(last.answer) == rows(run_sql(known, con))
+            accepted, right, attempts = accepted + last.answer["ok"], right + fits, attempts + len(made)
+            outcome = "right" if fits else "accepted, wrong" if last.answer["ok"] else "none accepted"
+            print(f"{question}  {outcome}, {len(made)} attempts, {time.monotonic() - start:.0f} s: {last.query!r:.100}")
+    print(f"{len(QUESTIONS)} questions, {attempts} attempts: {accepted} accepted, {right} right")
+
+
+if __name__ == "__main__":
+    main()
