@@ -107,6 +107,7 @@ def content(run: dict[str, Any], evaluation: dict[str, Any] | None, negatives: d
     limit = min(TEXT_SHOWN, TEXTS_BUDGET // len(results))
     questions = [_question(result, result["id"] in time["slowest"]["ids"], limit) for result in results]
     measured, said = _of_this_run(run, evaluation)
+    attempts = negatives if negatives is not None and _is_negatives(negatives) else None
     return {
         "run": run,
         "language": run["provenance"].get("language", "en"),
@@ -115,8 +116,8 @@ def content(run: dict[str, Any], evaluation: dict[str, Any] | None, negatives: d
         "evaluation_note": said,
         "measure_rows": tables.MEASURES,
         "faults": wording.FAULTS,
-        "negatives": negatives,
-        "negatives_note": _about_negatives(run, negatives),
+        "negatives": attempts,
+        "negatives_note": _about_negatives(run, attempts),
         "questions": questions,
         "outcomes": [(key, *text, sum(q["outcome"] == key for q in questions)) for key, text in OUTCOMES.items()],
         "signs": OUTCOMES,
@@ -133,16 +134,25 @@ def _of_this_run(run: dict[str, Any], evaluation: dict[str, Any] | None) -> tupl
     """The evaluation if it is one of this run, and else why the page has none."""
     if evaluation is None:
         return None, f"There is no evaluation.json: run {EVALUATE}, then the report again."
-    if not {"measures", "published", "beyond"} <= set(evaluation):
+    if not runfile.is_evaluation(evaluation):
         return None, f"evaluation.json is not of this program's form: run {EVALUATE}, then the report again."
     if evaluation.get("provenance", {}).get("run") != run["provenance"]:
         return None, f"evaluation.json measures another run: run {EVALUATE}, then the report again."
     return evaluation, ""
 
 
+def _is_negatives(found: dict[str, Any]) -> bool:
+    """Whether this has what the page shows of the attempts."""
+    checks = found.get("checks")
+    shapely = isinstance(checks, list) and all(
+        isinstance(check, dict) and {"kind", "attempt", "refused", "reason"} <= set(check) for check in checks
+    )
+    return shapely and {"refused", "attempted", "unchanged"} <= set(found)
+
+
 def _about_negatives(run: dict[str, Any], negatives: dict[str, Any] | None) -> str:
     if negatives is None:
-        return f"There is no negatives.json: run {NEGATIVES}, then the report again."
+        return f"There is no negatives.json of this program: run {NEGATIVES}, then the report again."
     if negatives.get("digest_before") != run.get("digest_before"):
         return "The attempts were made on another database than this run's."
     return ""

@@ -7,6 +7,7 @@ import json
 import os
 import sqlite3
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,19 @@ def test_create_replaces_nothing_that_has_the_name(kind: str, tmp_path: Path) ->
         before.st_mtime_ns,
         ["stock.db"],
     )
+
+
+def test_create_never_replaces_a_file_that_appears_while_it_builds(tmp_path: Path) -> None:
+    """The file comes after the first look and before the finished draft gets the name."""
+    path = tmp_path / "stock.db"
+
+    def products() -> Iterator[dict[str, Any]]:
+        yield PRODUCTS[0]
+        path.write_bytes(b"mine")
+
+    with pytest.raises(FileExistsError):
+        create(path, products())
+    assert path.read_bytes() == b"mine" and names(tmp_path) == ["stock.db"]
 
 
 BAD_PRODUCTS = st.lists(

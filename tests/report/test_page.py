@@ -134,6 +134,17 @@ def test_an_evaluation_of_another_run_is_not_shown(tmp_path: Path, broken: Outpu
     assert "247.34" not in source
 
 
+@pytest.mark.parametrize("content", ["[]", "{}", '{"checks": 5}', '{"measures": {}, "published": 1, "beyond": []}'])
+def test_a_file_of_another_form_is_said_and_not_shown(tmp_path: Path, content: str) -> None:
+    outputs = make_run(Outputs(tmp_path / "run"), honest)
+    outputs.json("evaluation").write_text(content, encoding="utf-8")
+    outputs.json("negatives").write_text(content, encoding="utf-8")
+    source, _ = read(outputs)
+    assert "python -m src.cli evaluate" in source
+    assert "python -m src.cli negatives" in source
+    assert "247.34" not in source
+
+
 def test_an_attempt_that_got_through_is_shown_as_such(tmp_path: Path) -> None:
     outputs = make_run(Outputs(tmp_path / "run"), honest)
     found = json.loads(outputs.json("negatives").read_text(encoding="utf-8"))
