@@ -1,7 +1,7 @@
 """The command line: `python -m src.cli COMMAND`; each command reads and writes files in `outputs/`.
 
-Dispatch, and the one place where a failure becomes a line on stderr and an exit status (SPEC section 4). What each
-command takes is in `src/options.py`.
+Dispatch, and the one place where a failure becomes a line on stderr and an exit status (README.md lists them).
+What each command takes is in `src/options.py`.
 Imports are made by the command that needs them, so that `--help`, `negatives` and `exercise` start at once.
 """
 
@@ -32,7 +32,7 @@ cases: list[Any] = [
 ]
 
 MAX_JOBS = 64  # far above the slots of any server this is for; more threads would only wait
-INTERRUPTED = 1  # SPEC section 4 has no status of its own for Ctrl-C and SIGTERM
+INTERRUPTED = 1  # Ctrl-C and SIGTERM: one of the four statuses of README.md, the work is not done
 
 
 def outputs_of(args: argparse.Namespace) -> "Outputs":

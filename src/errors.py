@@ -1,4 +1,4 @@
-"""The failures that a command ends with, and the exit status that each one means (SPEC section 4).
+"""The failures that a command ends with, and the exit status that each one means (README.md).
 
 Library code raises these; only `src.cli` turns them into one line on stderr and a status.
 A message names the thing, what was found, and the next step.
