@@ -55,7 +55,10 @@ def _short(value: Any) -> str:
 
 def _incomplete(run: dict[str, Any], other: dict[str, Any]) -> list[str]:
     sides = [where for where, side in (("there", other), ("here", run)) if not side["complete"]]
-    return [f"the run {where} is not complete" for where in sides]
+    if sides:
+        return [f"the run {where} is not complete" for where in sides]
+    asked = [[(result["id"], result["query"]) for result in side["results"]] for side in (run, other)]
+    return [] if asked[0] == asked[1] else ["the questions"]
 
 
 def changed(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -63,7 +66,7 @@ def changed(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     columns = [[_said(result) for result in run["results"]] for run in runs]
     found = []
     for place, row in enumerate(zip(*columns, strict=True)):
-        stages = {stage: [said[stage] for said in row] for stage in row[0]}
+        stages = {stage: [said[stage] for said in row] for stage in row[0] if all(stage in said for said in row)}
         differing_stages = {stage: texts for stage, texts in stages.items() if any(t != texts[0] for t in texts)}
         if differing_stages:
             found.append({"id": runs[0]["results"][place]["id"], **differing_stages})
@@ -71,10 +74,13 @@ def changed(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _said(result: dict[str, Any]) -> dict[str, Any]:
-    """What a question came to, without its times."""
-    return {
+    """What a question came to, without its times; `delivered` in a guarded run only."""
+    said = {
         "proposal": result["proposal"] and result["proposal"]["raw"],
         "observation": result["trace"][0]["observation"] if result["trace"] else None,
         "answer": result["answer"] and result["answer"]["raw"],
         "error": result["error"],
     }
+    if "delivered" in result:
+        said["delivered"] = result["delivered"] and result["delivered"]["text"]
+    return said

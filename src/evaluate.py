@@ -98,5 +98,6 @@ def _against(run: dict[str, Any], other: Path | None, products: Sequence[dict[st
     if other is None:
         return None
     there = compare.load(other, compare.REMEDY)
-    compared = compare.against(run, there, other.name)
+    folder = other if other.is_dir() else other.parent
+    compared = compare.against(run, there, folder.resolve().name)
     return {**compared, "measures": evaluate(there["results"], products)}

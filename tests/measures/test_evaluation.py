@@ -132,6 +132,26 @@ def test_a_changed_answer_is_listed_with_both_texts(make: Make, capsys: pytest.C
     assert "question 1, answer: 9 -> 90" in capsys.readouterr().out
 
 
+def test_a_changed_delivery_is_listed_when_both_runs_were_guarded(make: Make) -> None:
+    first, second, bare = (
+        make("first", guarded=True),
+        make("second", script=lambda b: honest(b) if "response_format" in b else f"{honest(b)}.", guarded=True),
+        make("bare"),
+    )
+    changes = compare.against(run_of(second), run_of(first), "first")["changed"]
+    assert changes[0]["delivered"] == ["0", "0."]
+    changes = compare.against(run_of(second), run_of(bare), "bare")["changed"]
+    assert "delivered" not in changes[0]
+
+
+def test_runs_of_other_questions_are_not_compared(make: Make, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = make("first"), make("second")
+    run = run_of(first)
+    del run["results"][3]
+    first.json("agent").write_text(json.dumps(run), encoding="utf-8")
+    assert "the questions" in refuse(first, second, capsys)
+
+
 def refuse(there: Outputs, here: Outputs, capsys: pytest.CaptureFixture[str]) -> str:
     """Ask for a comparison that must be refused; returns the line on stderr."""
     capsys.readouterr()
