@@ -76,8 +76,6 @@ unpack_plugins() {
 configure_client() {
     mkdir -p "$STATE/docker-config"
     cp -R "$CACHE/docker-config/cli-plugins" "$STATE/docker-config/"
-    chgrp -R "${R3_ENGINE_GID:-0}" "$STATE/docker-config"
-    chmod -R g+rwX "$STATE/docker-config"
     say "Compose $(docker compose version --short), from $PLUGIN_SUITE"
 }
 
@@ -152,6 +150,8 @@ EOF
 }
 
 write_env() {
+    chgrp -R "${R3_ENGINE_GID:-0}" "$STATE/docker-config" # last: buildx keeps files of its own there
+    chmod -R g+rwX "$STATE/docker-config"
     cat >"$STATE/env" <<EOF
 DOCKER_HOST=unix://$STATE/docker.sock
 DOCKER_CONFIG=$STATE/docker-config

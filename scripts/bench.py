@@ -40,7 +40,7 @@ CALLS = {
 }
 CALLS_TIMED = 2000  # in one go, so that the clock's own cost does not count
 TARGETS = {
-    "client, added ms a question": 3.0,
+    "client, added, ms a question": 3.0,
     "toolcall, us": 15.0,
     "--help, s": 0.15,
     "negatives, s": 0.15,

@@ -24,7 +24,7 @@ beside=$!
 trap 'kill "$beside" 2>/dev/null; rm -f "$log"' EXIT
 trap 'exit 1' INT TERM
 others=0 model=0
-# shellcheck disable=SC2046 # a list of options
+# shellcheck disable=SC2046,SC2086 # a list of options
 "$python" -m pytest $(printf -- '--ignore=%s ' $MODEL_SUITES) || others=$?
 say "the suites on the real model, which ran beside these"
 wait "$beside" || model=$?

@@ -1,6 +1,7 @@
 """The command line: `python -m src.cli COMMAND`; each command reads and writes files in `outputs/`.
 
-Parsing, dispatch, and the one place where a failure becomes a line on stderr and an exit status (SPEC section 4).
+Dispatch, and the one place where a failure becomes a line on stderr and an exit status (README.md lists them).
+What each command takes is in `src/options.py`.
 Imports are made by the command that needs them, so that `--help`, `negatives` and `exercise` start at once.
 """
 
@@ -10,12 +11,11 @@ import errno
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from src import catalog
+from src import options
 from src.errors import CommandError, Precondition
 
 if TYPE_CHECKING:
@@ -32,68 +32,7 @@ cases: list[Any] = [
 ]
 
 MAX_JOBS = 64  # far above the slots of any server this is for; more threads would only wait
-INTERRUPTED = 1  # SPEC section 4 has no status of its own for Ctrl-C and SIGTERM
-EPILOG = """the tutorial's order: prepare, agent, negatives, evaluate, exercise
-without Docker and GPU: python -m src.cli --embedded reproduce
-exit status: 0 done, 1 a check failed or the command was interrupted, 2 something is missing or the arguments are
-wrong, 3 the model server cannot be reached or gave up"""
-
-
-class Parser(argparse.ArgumentParser):
-    """An argument parser that reports wrong use in one line."""
-
-    def error(self, message: str) -> NoReturn:
-        """Print the fault and where to look, without the usage block; exits with status 2."""
-        from src.reply import visible
-
-        self.exit(2, f"{self.prog}: {visible(message)}; see {self.prog} --help\n")
-
-
-def parser() -> Parser:
-    """Build the command line; options that every command takes may stand before or after its name."""
-    common = Parser(add_help=False, argument_default=argparse.SUPPRESS)
-    common.add_argument("--embedded", action="store_true", help="use the model server of the xllamacpp wheel (CPU)")
-    common.add_argument("--outputs", type=Path, metavar="DIR", help="folder of the results (default: outputs/)")
-    common.add_argument("--debug", action="store_true", help="show a traceback where a command fails")
-    made = Parser(
-        prog="python -m src.cli",
-        description="A stock assistant: the model proposes, the code decides.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        parents=[common],
-    )
-    commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
-
-    def command(name: str, handler: Any, summary: str, options: Sequence[str] = ()) -> Parser:
-        added: Parser = commands.add_parser(name, help=summary, description=summary, parents=[common])
-        added.set_defaults(handler=handler)
-        if "data" in options:
-            help_text = "products and questions (default: data/products.json)"
-            added.add_argument("--data", type=Path, metavar="FILE", default=catalog.DATA, help=help_text)
-        if "guard" in options:
-            help_text = "replace a sentence with a fault by a plain one made from the observation"
-            added.add_argument("--guard-answers", action=argparse.BooleanOptionalAction, default=False, help=help_text)
-        if "lang" in options:
-            help_text = "language of the questions asked: %(choices)s (default: %(default)s)"
-            added.add_argument("--lang", choices=catalog.LANGUAGES, default="en", metavar="LANG", help=help_text)
-        return added
-
-    command("prepare", run_prepare, "Build the database from data/products.json and record its digest.", ["data"])
-    agent = command("agent", run_agent, "Ask the model the 30 questions through the gate.", ["data", "lang", "guard"])
-    agent.add_argument("--jobs", type=int, default=1, metavar="N", help="questions in flight (default: 1, R3's way)")
-    agent.add_argument("--resume", action="store_true", help="finish an interrupted run")
-    command("negatives", run_negatives, "Attempt what is forbidden and check that it is refused; needs no model.")
-    measure = command("evaluate", run_evaluate, "Measure the last run beside the published figures.", ["data"])
-    measure.add_argument("--against", type=Path, metavar="OTHER", help="compare with the run in a folder or agent.json")
-    summary = "Predict, then observe: zero stock, unknown product, forbidden tool; needs no model."
-    command("exercise", run_exercise, summary, ["lang"])
-    ask = command("ask", run_ask, "Ask one question of your own and see its four stages.", ["lang", "guard"])
-    ask.set_defaults(guard_answers=True)
-    ask.add_argument("question", help='for example "What is the stock level for REF-000?"')
-    command("report", run_report, "Make a page about the last run to look at in a browser: report.html.")
-    again = command("reproduce", run_reproduce, "Go the whole route in a new folder of its own.", ["data", "lang"])
-    again.add_argument("--runs", type=int, default=1, metavar="N", help="repeat it and compare the runs (default: 1)")
-    return made
+INTERRUPTED = 1  # Ctrl-C and SIGTERM: one of the four statuses of README.md, the work is not done
 
 
 def outputs_of(args: argparse.Namespace) -> "Outputs":
@@ -157,7 +96,7 @@ def run_negatives(args: argparse.Namespace) -> None:
 
 def run_evaluate(args: argparse.Namespace) -> None:
     """`evaluate`: the measures of the last run."""
-    from src import evaluate, hostile, tables
+    from src import catalog, evaluate, hostile, tables
 
     if catalog.is_hostile(catalog.load(args.data)):
         path, judged = hostile.evaluate_run(outputs_of(args), args.data)
@@ -207,13 +146,25 @@ def run_reproduce(args: argparse.Namespace) -> None:
         print(reproduce.reproduce(outputs.folder, args.data, args.lang, cases, args.runs))
 
 
+HANDLERS: dict[str, Callable[[argparse.Namespace], None]] = {
+    "prepare": run_prepare,
+    "agent": run_agent,
+    "negatives": run_negatives,
+    "evaluate": run_evaluate,
+    "exercise": run_exercise,
+    "ask": run_ask,
+    "report": run_report,
+    "reproduce": run_reproduce,
+}
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a terminal that knows no accents still gets the line
     try:
-        args = parser().parse_args(argv)
+        args = options.parser().parse_args(argv)
         signal.signal(signal.SIGTERM, _terminate)
         status, line = _outcome(args)
     except KeyboardInterrupt:  # before the command or while it reported
@@ -229,7 +180,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _outcome(args: argparse.Namespace) -> tuple[int, str]:
     """Run the command; returns the exit status and the line that says what went wrong, empty when nothing did."""
     try:
-        args.handler(args)
+        HANDLERS[args.command](args)
         sys.stdout.flush()
         return 0, ""
     except CommandError as exc:

@@ -2,7 +2,7 @@
 
 `src.embedded` starts it as a child on a free loopback port; the `server-cpu` container runs it on port 8080.
 The settings are those of the CUDA container: one slot, no prompt cache, a fixed context size, no web page, no
-slots endpoint (LLAMA_FACTS 1.7 and 1.12 say why). The first line on stdout is a JSON object: `{"url": ...}` with
+slots endpoint (docs/SCALING.md says why). The first line on stdout is a JSON object: `{"url": ...}` with
 the settings used, or `{"error": ...}`. llama.cpp's log goes to stderr.
 """
 
@@ -39,7 +39,7 @@ def spare_threads() -> int:
 def settings(slots: int = 1, context: int = CONTEXT_TOKENS) -> dict[str, Any]:
     """Return what is set on the server, by the names that llama.cpp's parameters have.
 
-    Batch, cache and slots decide whether two runs give the same text on one machine (LLAMA_FACTS 1.7).
+    Batch, cache and slots decide whether two runs give the same text on one machine (docs/SCALING.md).
     """
     return {
         "n_ctx": context * slots,

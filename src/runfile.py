@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import jsonschema
 
 SCHEMA = ROOT / "configs" / "agent.schema.json"
+EVALUATION = ROOT / "configs" / "evaluation.schema.json"
 
 
 @functools.cache
@@ -34,6 +35,14 @@ def is_result_of(result: Any, question: dict[str, Any]) -> bool:
     if not _rules("/$defs/result").is_valid(result):
         return False
     return all(name in result and result[name] == value for name, value in question.items())
+
+
+def is_evaluation(found: Any) -> bool:
+    """Whether this is what `evaluate` writes, by its own schema."""
+    import jsonschema
+
+    rules = json.loads(EVALUATION.read_text(encoding="utf-8"))
+    return bool(jsonschema.Draft202012Validator(rules).is_valid(found))
 
 
 def read(path: Path, otherwise: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from src.outputs import Outputs
 from src.reply import BadReply, TransportFailure
 from src.tools import digest
 
-GIVE_UP_AFTER = 3  # transport failures in a row (SPEC section 9)
+GIVE_UP_AFTER = 3  # transport failures in a row: one may be chance, three mean that the server is gone
 
 Say = Callable[[str], object]
 

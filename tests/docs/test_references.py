@@ -6,14 +6,15 @@ Run alone: python -m pytest tests/docs/test_references.py
 import re
 import subprocess
 import unicodedata
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from src import cli
+from src.cli import HANDLERS
+from src.options import COMMANDS
 from tests.docs import pages
 from tests.support import console
+from tests.support.command import cli
 
 PATH = re.compile(r"(?<![\w/.-])((?:src|scripts|configs|data|docs|tests|\.ci)/[\w./-]*\w|compose\.yaml|Dockerfile)")
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
@@ -47,8 +48,9 @@ def made_by(page: Path) -> set[str]:
 @pytest.mark.parametrize("page", pages.PAGES, ids=lambda page: page.name)
 def test_every_path_that_is_named_exists(page: Path) -> None:
     text = re.sub(r"https?://\S+", "", outside_diffs(page))
-    for name in sorted(set(PATH.findall(text)) - made_by(page)):
-        if name.startswith("src/anthropic"):  # a file of the SDK that RUN_SQL.md quotes
+    made = made_by(page)
+    for name in sorted(set(PATH.findall(text))):
+        if name.startswith("src/anthropic") or any(path.startswith(name) for path in made):  # an SDK's; the page's own
             continue
         assert (pages.ROOT / name).exists(), f"{page.name} names {name}"
 
@@ -96,20 +98,23 @@ def documented() -> str:
     return "\n".join(page.read_text(encoding="utf-8") for page in pages.PAGES)
 
 
-def sub_commands() -> Iterator[str]:
-    """The names that the command line takes."""
-    (choices,) = (action.choices for action in cli.parser()._actions if action.dest == "command")
-    yield from choices
-
-
 def test_every_sub_command_is_in_the_readme() -> None:
     text = pages.README.read_text(encoding="utf-8")
-    for name in sub_commands():
+    for name in COMMANDS:
         assert re.search(rf"`{name}\b|src\.cli[^\n]* {name}\b", text), name
 
 
+def test_every_sub_command_says_in_its_help_what_it_needs_writes_or_comes_next() -> None:
+    assert set(COMMANDS) == set(HANDLERS)
+    for name in COMMANDS:
+        shown = cli(name, "--help").out
+        assert "writes: " in shown and ("next: " in shown or "example: " in shown), name
+        for written in re.findall(r"\w+\.(?:json|db|html)", COMMANDS[name][1].partition("writes: ")[2].split("\n")[0]):
+            assert written in pages.README.read_text(encoding="utf-8"), written
+
+
 def test_every_command_of_the_pages_is_one_that_the_program_has() -> None:
-    known = set(sub_commands()) | {"COMMAND"}
+    known = set(COMMANDS) | {"COMMAND"}
     for words in re.findall(r"(?:python|app) -m src\.cli((?: --?\w+(?:[ =]outputs/\S+)?)*) (\w+)", documented()):
         assert words[1] in known, words
 

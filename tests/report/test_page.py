@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from src import report
+from src import report, report_content
 from src.cli import main
 from src.errors import Precondition
 from src.outputs import Outputs
@@ -100,10 +100,10 @@ def test_tags_match_and_names_are_unique(which: str, request: pytest.FixtureRequ
 def test_every_outcome_and_the_check_that_decided_are_shown(broken: Outputs) -> None:
     source, _ = read(broken)
     run = json.loads(broken.json("agent").read_text(encoding="utf-8"))
-    questions = report.content(run, None, None)["questions"]
-    assert {question["outcome"] for question in questions} == set(report.OUTCOMES)
+    questions = report_content.content(run, None, None)["questions"]
+    assert {question["outcome"] for question in questions} == set(report_content.OUTCOMES)
     decided = {check for question in questions for state, check in question["checks"] if state == "refused"}
-    assert decided == set(report.CHECKS)
+    assert decided == set(report_content.CHECKS)
     for words in ("Proposition tronquée", "Outil interdit ou appel mal formé", "Référence ou arguments invalides"):
         assert f"Decided: {words}" in source
     assert "made from the observation" in source
@@ -131,6 +131,17 @@ def test_an_evaluation_of_another_run_is_not_shown(tmp_path: Path, broken: Outpu
     outputs.json("evaluation").write_bytes(broken.json("evaluation").read_bytes())
     source, _ = read(outputs)
     assert "measures another run" in source
+    assert "247.34" not in source
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", '{"checks": 5}', '{"measures": {}, "published": 1, "beyond": []}'])
+def test_a_file_of_another_form_is_said_and_not_shown(tmp_path: Path, content: str) -> None:
+    outputs = make_run(Outputs(tmp_path / "run"), honest)
+    outputs.json("evaluation").write_text(content, encoding="utf-8")
+    outputs.json("negatives").write_text(content, encoding="utf-8")
+    source, _ = read(outputs)
+    assert "python -m src.cli evaluate" in source
+    assert "python -m src.cli negatives" in source
     assert "247.34" not in source
 
 
