@@ -11,7 +11,7 @@ set -eu
 cd "$(dirname "$0")/.."
 here=$(pwd)
 
-PYTHON=${PYTHON:-.venv/bin/python}
+PYTHON=$(realpath --no-symlinks "${PYTHON:-.venv/bin/python}") # a virtual environment's python is a link
 README=${R3_README:-README.md}
 USER_ID=4321 # nobody's: an ordinary user with access to Docker's socket and no other right
 RESOLVER=127.53.0.1
@@ -47,7 +47,7 @@ as_user() {
 }
 
 say "linters"
-tools=$(dirname "$(command -v "$PYTHON")")
+tools=$(dirname "$PYTHON")
 "$tools/shellcheck" scripts/*.sh .ci/*.sh
 "$tools/hadolint" Dockerfile
 "$tools/compose-lint" --fail-on low compose.yaml
@@ -110,6 +110,6 @@ R3_ENGINE_GID=$USER_ID R3_ENGINE_RESOLVER=$RESOLVER sh .ci/engine.sh start
 (
     cd "$clone"
     R3_CI_ENGINE=1 R3_ATTACK_RESOLVER_LOG=$R3_ENGINE_STATE/resolver.log \
-        "$here/$PYTHON" -m pytest -p no:cacheprovider tests/containers
+        "$PYTHON" -m pytest -p no:cacheprovider tests/containers
 )
 cat "$clone/outputs/attacks.md"

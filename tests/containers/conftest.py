@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.containers import attacks
+from tests.containers import attacks, scene
 
 CI = os.environ.get("R3_CI_ENGINE") == "1"
 
@@ -22,7 +22,7 @@ def unless(available: bool, reason: str) -> None:
 
 def answers(*command: str) -> bool:
     try:
-        return subprocess.run(command, cwd=attacks.ROOT, capture_output=True, timeout=60).returncode == 0
+        return subprocess.run(command, cwd=scene.ROOT, capture_output=True, timeout=60).returncode == 0
     except (OSError, subprocess.TimeoutExpired):
         return False
 
@@ -35,10 +35,10 @@ def compose() -> None:
 @pytest.fixture(scope="session")
 def engine(compose: None) -> None:
     unless(answers("docker", "info"), "no Docker Engine answers")
-    for image in (attacks.image("app"), attacks.image("server-cpu")):
+    for image in (scene.image("app"), scene.image("server-cpu")):
         unless(answers("docker", "image", "inspect", image), f"image {image} is missing: docker compose build")
     unless(
-        (attacks.OUTPUTS / "stock.db").exists(), "no database: docker compose run --rm --no-deps app -m src.cli prepare"
+        (scene.OUTPUTS / "stock.db").exists(), "no database: docker compose run --rm --no-deps app -m src.cli prepare"
     )
 
 
@@ -47,7 +47,7 @@ def server(engine: None) -> Callable[[], None]:
     """A function that starts `server-cpu` unless it runs, and waits until it is healthy."""
 
     def up() -> None:
-        attacks.must("compose", "--profile", "cpu", "up", "--detach", "--wait", "server-cpu")
+        scene.must("compose", "--profile", "cpu", "up", "--detach", "--wait", "server-cpu")
 
     return up
 

@@ -5,7 +5,8 @@ Needs an engine: bash .ci/containers.sh
 
 import pytest
 
-from tests.containers.attacks import ATTACKS, Attack, Outcome
+from tests.containers.attack_list import ATTACKS, Attack
+from tests.containers.attacks import Outcome
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=[f"{attack.service}: {attack.name}" for attack in ATTACKS])

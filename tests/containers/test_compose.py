@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.containers.attacks import ROOT
+from tests.containers.scene import ROOT
 
 SERVICES = ("app", "server", "server-cpu", "fetch")
 PINNED = re.compile(r"^[a-z0-9./-]+:[\w.-]+@sha256:[0-9a-f]{64}$")  # tag for people, digest for the engine

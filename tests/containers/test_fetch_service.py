@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.containers.attacks import ROOT, gateway_of, must, project
+from tests.containers.scene import ROOT, gateway_of, must, project
 from tests.fetch import hub as stand_in
 from tests.fetch.conftest import FIRST, pin, pinned_file
 

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from tests.containers.attacks import ROOT, docker, image
+from tests.containers.scene import ROOT, docker, image
 
 
 def test_the_cuda_server_fails_at_the_gpu_and_at_nothing_before_it(engine: None) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.containers.attacks import OUTPUTS, ROOT, docker, must
+from tests.containers.scene import OUTPUTS, ROOT, docker, must
 
 GRACE_S = 10  # stop_grace_period of compose.yaml
 WAIT_S = 240  # upper bound for two questions on a busy machine

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.containers.attacks import ROOT
+from tests.containers.scene import ROOT
 
 README = ROOT / os.environ.get("R3_README", "README.md")
 APP = "docker compose run --rm --no-deps app"

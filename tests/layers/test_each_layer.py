@@ -74,7 +74,7 @@ LAYERS = [
         f"{FILES}::test_the_database_is_the_one_named",
     ),
     Layer(
-        "no overwriting", "src/tools.py", "if os.path.lexists(final):", "if False:", f"{FILES}::test_create_replaces"
+        "no overwriting", "src/tools.py", "os.link(draft, final)", "draft.replace(final)", f"{FILES}::test_create_never"
     ),
     Layer(
         "schema sent",
@@ -134,7 +134,7 @@ LAYERS = [
     Layer(
         "connection given up after a fault",
         "src/client.py",
-        "self._session.close()",
+        "self.close()",
         "pass",
         f"{START}::test_what_a_faulty_reply_leaves",
     ),
@@ -160,8 +160,8 @@ LAYERS = [
     Layer(
         "judgement of a hostile run",
         "src/hostile.py",
-        "if what := breach(result)",
-        "if breach(result) and (what := '')",
+        "if (what := breach(result))",
+        "if (what := '')",
         f"{HOSTILE}::test_anything_outside",
     ),
     Layer(

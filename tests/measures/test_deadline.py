@@ -4,6 +4,7 @@ Run alone: python -m pytest tests/measures/test_deadline.py
 """
 
 import threading
+import time
 
 from src.deadline import Deadline
 
@@ -26,6 +27,16 @@ class Cuts:
         return self._made.acquire(timeout=PATIENCE_S)
 
 
+def asleep(deadline: Deadline) -> None:
+    """Return when the watching thread sleeps until the deadline that runs."""
+    for _ in range(int(PATIENCE_S / SOON_S)):
+        with deadline._changed:
+            if deadline._changed._waiters:  # type: ignore[attr-defined]
+                return
+        time.sleep(SOON_S)
+    raise AssertionError("nobody watches the deadline")
+
+
 def test_a_block_that_lasts_too_long_is_cut_once() -> None:
     cuts = Cuts()
     with Deadline(cuts).within(SOON_S):
@@ -37,7 +48,7 @@ def test_a_short_deadline_after_a_long_one_is_kept() -> None:
     cuts = Cuts()
     deadline = Deadline(cuts)
     with deadline.within(LATE_S):
-        pass
+        asleep(deadline)
     with deadline.within(SOON_S):
         assert cuts.awaited()
     assert cuts.count == 1

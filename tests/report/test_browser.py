@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from src import report
+from src import report, report_content, runfile
 from src.outputs import Outputs
 from tests.report import browser
 from tests.report.conftest import MARKUP
@@ -42,10 +42,10 @@ return [...document.querySelectorAll("a, button, input, summary, [role=img], [ro
 """
 
 
-def keep(driver: Any, name: str) -> None:
+def keep(driver: Any, name: str, whole: bool = True) -> None:
     if folder := os.environ.get("R3_SCREENSHOTS"):
         Path(folder).mkdir(parents=True, exist_ok=True)
-        browser.screenshot(driver, Path(folder) / f"{name}.png")
+        browser.screenshot(driver, Path(folder) / f"{name}.png", whole)
 
 
 def shown(driver: Any) -> list[str]:
@@ -56,8 +56,8 @@ def shown(driver: Any) -> list[str]:
 
 def flagged(outputs: Outputs, *flags: str) -> list[str]:
     """The ids that a filter for any of these flags must leave."""
-    run = report.runfile.read(outputs.json("agent"), "")
-    questions = report.content(run, None, None)["questions"]
+    run = runfile.read(outputs.json("agent"), "")
+    questions = report_content.content(run, None, None)["questions"]
     return [f"q{question['id']}" for question in questions if set(flags) & set(question["flags"])]
 
 
@@ -80,7 +80,7 @@ def test_the_page_opens_without_a_complaint_and_fits_the_screen(
     browser.look(driver, page, width, dark)
     assert browser.complaints(driver) == []
     assert driver.execute_script("return document.documentElement.scrollWidth") <= width
-    keep(driver, f"{which}-{width}-{'dark' if dark else 'light'}")
+    keep(driver, f"{which}-{width}-{'dark' if dark else 'light'}", whole=which != "thousand")
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -111,7 +111,7 @@ def test_markup_and_script_in_an_answer_are_shown_as_text(driver: Any, broken: O
     assert driver.execute_script("return document.querySelectorAll('script').length") == 1
 
 
-@pytest.mark.parametrize("flag", report.FILTERS)
+@pytest.mark.parametrize("flag", report_content.FILTERS)
 def test_a_filter_leaves_the_questions_it_names(driver: Any, broken: Outputs, flag: str) -> None:
     browser.look(driver, report.report(broken))
     assert len(shown(driver)) == 30

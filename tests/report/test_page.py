@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from src import report
+from src import report, report_content
 from src.cli import main
 from src.errors import Precondition
 from src.outputs import Outputs
@@ -100,10 +100,10 @@ def test_tags_match_and_names_are_unique(which: str, request: pytest.FixtureRequ
 def test_every_outcome_and_the_check_that_decided_are_shown(broken: Outputs) -> None:
     source, _ = read(broken)
     run = json.loads(broken.json("agent").read_text(encoding="utf-8"))
-    questions = report.content(run, None, None)["questions"]
-    assert {question["outcome"] for question in questions} == set(report.OUTCOMES)
+    questions = report_content.content(run, None, None)["questions"]
+    assert {question["outcome"] for question in questions} == set(report_content.OUTCOMES)
     decided = {check for question in questions for state, check in question["checks"] if state == "refused"}
-    assert decided == set(report.CHECKS)
+    assert decided == set(report_content.CHECKS)
     for words in ("Proposition tronquée", "Outil interdit ou appel mal formé", "Référence ou arguments invalides"):
         assert f"Decided: {words}" in source
     assert "made from the observation" in source

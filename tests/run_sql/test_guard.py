@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from src.run_sql import count_rows, open_reservo, run_sql, validate
+from src.run_sql import count_rows, guard, open_reservo, run_sql, validate
 from src.run_sql.gate import Gate
 from src.run_sql.guard import LIMITS, Reservo
 from tests.run_sql import harness
@@ -205,7 +205,8 @@ def test_a_stopped_call_leaves_no_trace_in_the_next(con: Reservo) -> None:
     assert con.execute("SELECT count(*) FROM bookings a, bookings b, bookings c").fetchone()[0] == 23**3
 
 
-def test_control_c_stops_a_query_and_is_not_swallowed(con: Reservo) -> None:
+def test_control_c_stops_a_query_and_is_not_swallowed(con: Reservo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "CALL_SECONDS", 60.0)  # the signal must come first, however busy the machine is
     timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
@@ -214,7 +215,10 @@ def test_control_c_stops_a_query_and_is_not_swallowed(con: Reservo) -> None:
     assert run_sql("SELECT 1", con)["ok"]
 
 
-def test_a_request_from_another_thread_stops_a_query_with_an_answer(con: Reservo) -> None:
+def test_a_request_from_another_thread_stops_a_query_with_an_answer(
+    con: Reservo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "CALL_SECONDS", 60.0)
     timer = threading.Timer(0.1, con.interrupt)
     timer.start()
     assert run_sql(ENDLESS, con) == {"ok": False, "error": "OperationalError: interrupted"}
