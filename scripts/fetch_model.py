@@ -6,7 +6,7 @@ that is wrong is named and left alone, never replaced by another variant. An int
 where it stopped. It loads no model and leaves no link into a cache.
 
 Exit status: 0 every file is right, 1 a file is not the pinned one, 2 arguments, folder or disk, 3 the source
-cannot be reached or gave up, 130 Ctrl-C, 143 SIGTERM.
+cannot be reached or gave up. Ctrl-C and SIGTERM are 1 too: the work is not done.
 """
 
 import argparse
@@ -175,7 +175,7 @@ def run(options: argparse.Namespace) -> int:
 
 def stop(number: int, frame: FrameType | None) -> None:
     """Turn Ctrl-C and `docker stop` into the same orderly end."""
-    raise Interrupted("interrupted; what was received is kept, the same command goes on from there", 128 + number)
+    raise Interrupted("interrupted; what was received is kept, the same command goes on from there")
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -36,8 +36,6 @@ class SourceUnavailable(CommandError):
 
 
 class Interrupted(CommandError):
-    """Ctrl-C or SIGTERM ended a command; `status` is 128 plus the signal's number, as a shell reports it."""
+    """Ctrl-C or SIGTERM ended a command; SPEC section 4 has no status of its own for that: the work is not done."""
 
-    def __init__(self, message: str, status: int) -> None:
-        super().__init__(message)
-        self.status = status
+    status = 1

@@ -2,7 +2,7 @@
 
 Results go to stdout, JSON wherever a program might read them; a failure is one line on stderr with the remedy.
 Exit status: 0 done, 1 refused or a check failed, 2 a precondition is missing or the arguments are wrong,
-3 the model server failed, 130 interrupted.
+3 the model server failed. Ctrl-C is 1 too.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
-from src.errors import CheckFailed, CommandError, Precondition
+from src.errors import CheckFailed, CommandError, Interrupted, Precondition
 from src.run_sql import lesson, shapes
 from src.run_sql.contract import TABLES, count_rows_tool, run_sql_tool
 from src.run_sql.database import create, default_path
@@ -25,7 +25,7 @@ from src.run_sql.text import MAX_QUERY_CHARS
 from src.run_sql.tool import MAX_ROWS, count_rows, run_sql
 
 TOOLS = {tool["name"]: tool for tool in (run_sql_tool, count_rows_tool)}
-INTERRUPTED = 130  # 128 + SIGINT, the shell's convention
+INTERRUPTED = Interrupted.status
 
 CREATE_HELP = "builds the Reservo database: 5 rooms, 8 members, 23 bookings, 18 payments"
 DEMO_HELP = "runs the lesson's example: four queries, a bypass attempt, the row cap"

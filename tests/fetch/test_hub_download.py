@@ -272,18 +272,16 @@ def test_a_disk_that_fills_during_the_download_keeps_what_fitted(script: Script,
     assert ranges(hub, "a.gguf")[-1] == f"bytes={limit}-"
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_ends_in_one_line_and_the_next_start_goes_on(
-    script: Script, hub: Hub, number: signal.Signals, status: int
-) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_in_one_line_and_the_next_start_goes_on(script: Script, hub: Hub, number: signal.Signals) -> None:
     script.env["HF_HUB_DOWNLOAD_TIMEOUT"] = "60"
     hub.faults = [stand_in.stalls_after(PART_BYTES)]
     process = script.start()
     wait_for_bytes(script.dest / "a.gguf.part", 1)
     process.send_signal(number)
     out, err = process.communicate(timeout=WAIT_S)
-    assert process.returncode == status
-    assert "interrupted" in last_line(subprocess.CompletedProcess([], status, out, err))
+    assert process.returncode == 1
+    assert "interrupted" in last_line(subprocess.CompletedProcess([], 1, out, err))
     have = (script.dest / "a.gguf.part").stat().st_size
     assert script.run().returncode == 0
     assert ranges(hub, "a.gguf")[-1] == f"bytes={have}-"

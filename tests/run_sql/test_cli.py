@@ -198,12 +198,12 @@ def test_the_folder_of_results_can_be_named_by_the_environment(tmp_path: Path) -
     assert run("query", COUNT, R3_OUTPUTS=str(tmp_path)).returncode == 0
 
 
-def test_control_c_is_one_word_and_status_130(monkeypatch: pytest.MonkeyPatch, reservo: Path) -> None:
+def test_control_c_is_one_word_and_status_1(monkeypatch: pytest.MonkeyPatch, reservo: Path) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("src.run_sql.cli.run_sql", interrupted)
-    assert main(["query", "SELECT 1", "--db", str(reservo)]) == 130
+    assert main(["query", "SELECT 1", "--db", str(reservo)]) == 1
 
 
 def test_rendering_refuses_what_json_cannot_hold() -> None:
