@@ -69,7 +69,7 @@ def instead(command: str, told: Told, work: Path) -> str:
     assert key in told.outputs, f"README.md does not run {key}"
     saved = work / f"{len(list(work.iterdir()))}.txt"
     saved.write_text(told.outputs[key], encoding="utf-8")
-    return f"cp -n {told.files}/* outputs/ 2>/dev/null; cat {saved}"
+    return f"cp {told.files}/agent.json outputs/ && cat {saved}"
 
 
 def run(page: Path, project: Path, told: Told, work: Path) -> None:

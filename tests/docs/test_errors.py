@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs import pages
+from tests.support import console
 
 RAISED = {
     "BadReply",
@@ -33,7 +34,7 @@ SHORTEST = 8  # characters; a shorter part says nothing
 PAGE = pages.DOCS / "TROUBLESHOOTING.md"
 
 
-def fixed_parts(node: ast.expr) -> Iterator[str]:
+def fixed_parts(node: ast.AST) -> Iterator[str]:
     """The fixed parts of the text that an expression makes."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
@@ -87,3 +88,21 @@ def test_the_collection_finds_what_there_is() -> None:
     assert len(found) > 60
     for known in ("exists and is never overwritten", "the host name is unknown", "Outil interdit ou appel mal formé"):
         assert any(known in part for part in found), known
+
+
+def test_the_sample_lines_of_the_download_page_are_made_of_the_programs_words() -> None:
+    # What makes them happen is in tests/fetch, which has a hub and an index that misbehave.
+    sources = [pages.ROOT / "scripts" / "fetch_model.py", *(pages.ROOT / "src").glob("fetch_*.py")]
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in [*sources, pages.ROOT / "src" / "models.py"]]
+    words = {part.strip(" ;:,()") for tree in trees for part in fixed_parts(tree) if " " in part.strip()}
+    words = {part for part in words if len(part) >= SHORTEST and "\n" not in part}
+    samples = [
+        line
+        for block in console.blocks(pages.DOCS / "MODEL_ACQUISITION.md")
+        if block.language == "text"
+        for line in block.text.splitlines()
+        if line.startswith("fetch_model") or ".gguf: " in line
+    ]
+    assert len(samples) >= 8
+    for line in samples:
+        assert any(part in line for part in words), line
