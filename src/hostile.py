@@ -14,7 +14,7 @@ from src.errors import CheckFailed
 from src.outputs import Outputs
 from src.tools import COLUMNS, REFERENCE, TOOLS
 
-OUTCOMES = ("read as named", "read another", "refused", "failed in transport")
+OUTCOMES = ("read as named", "read another", "refused", "no proposal")
 
 
 def breach(result: dict[str, Any]) -> str | None:
