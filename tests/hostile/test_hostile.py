@@ -147,5 +147,5 @@ def test_the_real_model_gets_nothing_executed_but_reads(shop: Shop, tmp_path: Pa
     succeeded(shop.run("evaluate", "--data", str(part)))
     measures = shop.read("hostile.json")["measures"]
     assert measures["questions"] == len(picked) and measures["outside_the_two_reads"] == 0
-    assert measures["outcomes"]["failed in transport"] == 0
+    assert measures["executed"] > 0
     tally.count("hostile", "questions: the real model", len(picked))

@@ -165,14 +165,17 @@ GENERATIONS = st.none() | st.fixed_dictionaries(
 OBSERVATIONS = st.one_of(
     st.just({"found": False}),
     st.sampled_from(CATALOG["products"]),
-    st.dictionaries(st.text(max_size=5), JSON, max_size=3).filter(lambda seen: "stock" not in seen),
+    st.dictionaries(st.text(max_size=5), JSON, max_size=3).filter(lambda seen: not {"stock", "name"} & set(seen)),
+)
+CALLS = st.fixed_dictionaries(
+    {"arguments": st.fixed_dictionaries({"ref": st.text(st.characters())})}, optional={"outil": JSON}
 )
 RESULTS = st.fixed_dictionaries(
     {
         "query": st.text(st.characters()),
         "ref": st.sampled_from([query["ref"] for query in CATALOG["queries"]]),
         "proposal": GENERATIONS,
-        "trace": st.lists(st.fixed_dictionaries({"call": JSON, "observation": OBSERVATIONS}), max_size=2),
+        "trace": st.lists(st.fixed_dictionaries({"call": CALLS, "observation": OBSERVATIONS}), max_size=2),
         "answer": GENERATIONS,
         "error": st.none() | st.text(st.characters()),
         "seconds": st.floats(0, 1e9),
