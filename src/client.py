@@ -18,9 +18,8 @@ from typing import Any
 import requests
 import urllib3
 from requests import codes
-from requests.adapters import HTTPAdapter
 
-from src import settings
+from src import connection, settings
 from src.deadline import Deadline
 from src.errors import ServerUnavailable
 from src.reply import BadReply, TransportFailure, excerpt, read_reply
@@ -48,7 +47,7 @@ class Client:
         self._session.headers["Accept-Encoding"] = "identity"  # a compressed reply could outgrow the bound
         if config.api_key:
             self._session.headers["Authorization"] = f"Bearer {config.api_key}"
-        adapter = _adapter(self._sockets)
+        adapter = connection.adapter(self._sockets)
         self._session.mount("http://", adapter)
         self._session.mount("https://", adapter)
 
@@ -123,45 +122,6 @@ class Client:
         for sock in self._sockets:
             with suppress(OSError):  # it may have ended by itself
                 sock.shutdown(socket.SHUT_RDWR)  # below TLS as well
-
-
-class _Reply(http.client.HTTPResponse):
-    """A reply in chunks of honest sizes: the library reads one of negative size to the end, whatever the bound."""
-
-    def _safe_read(self, amt: int) -> bytes:
-        if amt < 0:
-            raise http.client.IncompleteRead(b"")
-        return super()._safe_read(amt)  # type: ignore[misc, no-any-return]  # private, and the same since Python 2
-
-
-def _noted(sock: socket.socket, live: list[Any]) -> socket.socket:
-    """Leave a second handle of a new connection in `live`; TLS takes the first one over before its handshake."""
-    while live:
-        live.pop().close()
-    live.append(sock.dup())
-    return sock
-
-
-def _adapter(live: list[Any]) -> HTTPAdapter:
-    """An adapter whose connections leave their socket in `live`, for the deadline to shut."""
-
-    class Plain(urllib3.connection.HTTPConnection):
-        response_class = _Reply
-
-        def _new_conn(self) -> socket.socket:
-            return _noted(super()._new_conn(), live)
-
-    class Secure(urllib3.connection.HTTPSConnection):
-        response_class = _Reply
-
-        def _new_conn(self) -> socket.socket:
-            return _noted(super()._new_conn(), live)
-
-    plain = type("PlainPool", (urllib3.HTTPConnectionPool,), {"ConnectionCls": Plain})
-    secure = type("SecurePool", (urllib3.HTTPSConnectionPool,), {"ConnectionCls": Secure})
-    adapter = HTTPAdapter(pool_connections=1, pool_maxsize=1, max_retries=0)
-    adapter.poolmanager.pool_classes_by_scheme = {"http": plain, "https": secure}
-    return adapter
 
 
 def _reason(exc: BaseException, seconds: float) -> str:
