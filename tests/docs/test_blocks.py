@@ -25,7 +25,7 @@ NOT_RUN = [
     ("MODEL_ACQUISITION.md", "not run: downloads from the hub"),
     ("MEASURES.md", "not run: 30 more questions to the model; tests/measures asks some of them"),
     ("MEASURES.md", "not run: 30 more questions to the model; tests/measures asks some of them"),
-    ("MEASURES.md", "not run: needs a second run of 30 questions; tests/embedded makes and compares two"),
+    ("MEASURES.md", "not run: needs a second run of 30 questions; tests/measures compares two small ones"),
     ("MEASURES.md", "not run: takes minutes; tests/measures/test_bench.py runs it small"),
     ("SECURITY.md", "not run: 60 questions to the model; tests/hostile asks some of them"),
     ("SECURITY.md", "not run: these are the suites themselves, which CI runs"),
