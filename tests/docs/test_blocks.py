@@ -1,9 +1,10 @@
 """Every command in README.md and docs/*.md is run in a copy of the project, and its output is the one written there.
 
 The three READMEs share their commands; the 30 questions are asked once, for README.md, and its output is held against
-the other two. Run alone: python -m pytest tests/docs/test_blocks.py (two to five minutes: 34 questions to the model)
+the other two. Run alone: python -m pytest tests/docs/test_blocks.py (two to five minutes: 35 questions to the model)
 """
 
+import re
 import shutil
 import subprocess
 import sys
@@ -16,11 +17,18 @@ from tests.support import console, terminal
 
 LIMIT_S = 1500
 ASKS_30_QUESTIONS = "--embedded agent"
+AFTER_THE_ROUTE = {"MEASURES.md"}  # pages for a reader who has gone README.md's route, results and all
 PROMPT = "): "  # how every prompt of the exercise ends
 
 # Every block that this suite does not run, with its reason: a new one has to be entered here.
 NOT_RUN = [
     ("MODEL_ACQUISITION.md", "not run: downloads from the hub"),
+    ("MEASURES.md", "not run: 30 more questions to the model; tests/measures asks some of them"),
+    ("MEASURES.md", "not run: 30 more questions to the model; tests/measures asks some of them"),
+    ("MEASURES.md", "not run: needs a second run of 30 questions; tests/measures compares two small ones"),
+    ("MEASURES.md", "not run: takes minutes; tests/measures/test_bench.py runs it small"),
+    ("SECURITY.md", "not run: 60 questions to the model; tests/hostile asks some of them"),
+    ("SECURITY.md", "not run: these are the suites themselves, which CI runs"),
     ("README.md", "run: alone"),
     ("README.md", "commands: gpu"),
     ("README.md", "commands: cpu"),
@@ -110,6 +118,9 @@ def test_every_command_of_the_page_ends_well_and_prints_what_the_page_shows(
     project = pages.project_copy(tmp_path)
     work = tmp_path / "work"
     work.mkdir()
+    if page.name in AFTER_THE_ROUTE:
+        assert told.files, "README.md's blocks have to run before this page's"
+        shutil.copytree(told.files, project / "outputs", dirs_exist_ok=True)
     run(page, project, told, work)
     if page == pages.README:
         told.files = tmp_path_factory.mktemp("told") / "outputs"
@@ -129,6 +140,12 @@ def test_the_blocks_that_are_not_run_are_these_and_each_says_why(capsys: pytest.
                 found.append((page.name, block.mark))
                 print(f"not run by this suite: {block}: {reason}", file=sys.stderr)
     assert sorted(found) == sorted(NOT_RUN)
+
+
+def test_no_page_hides_a_command_in_an_indented_block() -> None:
+    for page in pages.PAGES:
+        for line in page.read_text(encoding="utf-8").splitlines():
+            assert not re.match(r" {4}(\$ |\w+=\S+ )?(python|sh|bash|docker|pip|\./)[ /]", line), f"{page.name}: {line}"
 
 
 def test_every_mark_is_one_that_a_runner_knows() -> None:

@@ -104,6 +104,16 @@ def test_every_sub_command_is_in_the_readme() -> None:
         assert re.search(rf"`{name}\b|src\.cli[^\n]* {name}\b", text), name
 
 
+def test_every_sub_command_of_the_second_lesson_is_on_its_page() -> None:
+    text = (pages.DOCS / "RUN_SQL.md").read_text(encoding="utf-8")
+    named = re.findall(
+        r'^    (?:\w+ = )?add\(\s*"(\w+)"', (pages.ROOT / "src/run_sql/cli.py").read_text(), re.MULTILINE
+    )
+    assert len(named) >= 6
+    for name in named:
+        assert re.search(rf"src\.run_sql {name}\b|`{name}\b", text), name
+
+
 def test_every_sub_command_says_in_its_help_what_it_needs_writes_or_comes_next() -> None:
     assert set(COMMANDS) == set(HANDLERS)
     for name in COMMANDS:
