@@ -1,8 +1,8 @@
-"""HTTP to the model server: one kept-alive connection, a deadline on each exchange, a bound on each reply.
+"""HTTP to the model server: a connection for each exchange, a deadline on it, a bound on the reply.
 
 Calls go straight to `LLM_BASE_URL`: proxy variables, redirects and `.netrc` do not apply to a local server.
-No retries of what may have been asked: a failure is reported once, as `TransportFailure` (no complete reply arrived)
-or `BadReply` (it did arrive).
+No retries: a failure is reported once, as `TransportFailure` (no complete reply arrived) or `BadReply` (it did arrive).
+A kept-alive connection would save half a millisecond, and would have to ask again when the server had closed it.
 """
 
 import functools
@@ -30,11 +30,10 @@ REPLY_BYTES = 8 << 20  # 8 MiB: far above 100 tokens, so that odd but whole answ
 NOBODY_S = 15.0  # how long nobody may listen: a container that was just started needs a moment
 UNKNOWN_S = 5.0  # how long the name may be unknown
 POLL_S = 0.5
-CLOSED = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError)
 
 
 class Client:
-    """One server and one connection to it; use one client per thread."""
+    """One server and the exchanges with it, one at a time; use one client per thread."""
 
     def __init__(self, config: Settings) -> None:
         self.config = config
@@ -44,6 +43,7 @@ class Client:
         self._requests: dict[tuple[str, str], requests.PreparedRequest] = {}
         self._session = requests.Session()
         self._session.trust_env = False
+        self._session.headers["Connection"] = "close"
         self._session.headers["Accept-Encoding"] = "identity"  # a compressed reply could outgrow the bound
         if config.api_key:
             self._session.headers["Authorization"] = f"Bearer {config.api_key}"
@@ -54,13 +54,9 @@ class Client:
     def chat(self, body: dict[str, Any]) -> dict[str, Any]:
         """Send one chat completion request and return what `read_reply` returns."""
         status, content = self._exchange("POST", "/v1/chat/completions", self.config.timeout_s, body)
-        try:
-            if status != codes.ok:
-                raise BadReply(f"HTTP {status}: {_server_message(content)}")
-            return read_reply(content)
-        except BadReply:
-            self.close()  # whatever follows on this connection is not the reply to the next question
-            raise
+        if status != codes.ok:
+            raise BadReply(f"HTTP {status}: {_server_message(content)}")
+        return read_reply(content)
 
     def get(self, path: str) -> tuple[int, Any]:
         """Return the status and the JSON value at `path`, or `None` in place of a body that is not JSON."""
@@ -71,11 +67,9 @@ class Client:
             return status, None
 
     def _exchange(self, method: str, path: str, seconds: float, body: Any = None) -> tuple[int, bytes]:
-        self._expired = answered = False
-        kept = self._sockets[0] if self._sockets else None
+        self._expired = False
         try:
             with self._deadline.within(seconds), self._send(method, path, seconds, body) as response:
-                answered = True
                 content = response.raw.read(REPLY_BYTES + 1, decode_content=False)
                 if len(content) > REPLY_BYTES:
                     raise BadReply(f"the reply is larger than {REPLY_BYTES} bytes")
@@ -85,18 +79,10 @@ class Client:
                     raise TimeoutError
                 return response.status_code, content
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError) as exc:
-            unused = kept is not None and self._sockets[:1] == [kept] and not answered and not self._expired
-            self.close()
-            if unused and any(isinstance(link, CLOSED) for link in _chain(exc)):
-                # The server had closed the idle connection while we took it up again: nothing was asked yet.
-                return self._exchange(method, path, seconds, body)
             raise TransportFailure(_reason(TimeoutError() if self._expired else exc, seconds)) from exc
-
-    def close(self) -> None:
-        """Leave the connection; the next exchange makes a new one."""
-        self._session.close()
-        while self._sockets:
-            self._sockets.pop().close()
+        finally:
+            while self._sockets:
+                self._sockets.pop().close()
 
     def _send(self, method: str, path: str, seconds: float, body: Any) -> requests.Response:
         """Send one request and return the reply with its body unread.
@@ -126,7 +112,9 @@ class Client:
 
 def _reason(exc: BaseException, seconds: float) -> str:
     """Name a transport failure in a few words; the library's own text carries object addresses and whole URLs."""
-    chain = _chain(exc)
+    chain = [exc]
+    while (inner := chain[-1].__cause__ or chain[-1].__context__ or _wrapped(chain[-1])) and inner not in chain:
+        chain.append(inner)
     for kind, words in (
         (urllib3.exceptions.NameResolutionError, "the host name is unknown"),
         (ConnectionRefusedError, "connection refused"),
@@ -141,14 +129,6 @@ def _reason(exc: BaseException, seconds: float) -> str:
         if any(isinstance(link, kind) for link in chain):
             return words
     return excerpt(f"{type(chain[-1]).__name__}: {chain[-1]}")
-
-
-def _chain(exc: BaseException) -> list[BaseException]:
-    """The exception, the one that it came from, and so on."""
-    chain = [exc]
-    while (inner := chain[-1].__cause__ or chain[-1].__context__ or _wrapped(chain[-1])) and inner not in chain:
-        chain.append(inner)
-    return chain
 
 
 def _wrapped(exc: BaseException) -> BaseException | None:

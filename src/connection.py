@@ -13,7 +13,14 @@ from requests.adapters import HTTPAdapter
 
 
 class _Reply(http.client.HTTPResponse):
-    """A reply in chunks of honest sizes: the library reads one of negative size to the end, whatever the bound."""
+    """The last reply of its connection, in chunks of honest sizes.
+
+    The library would read a chunk of negative size to the end, whatever the bound.
+    """
+
+    def begin(self) -> None:
+        super().begin()
+        self.will_close = True  # whatever the server says: what follows this reply is never read as the next one
 
     def _safe_read(self, amt: int) -> bytes:
         if amt < 0:
