@@ -143,7 +143,9 @@ def capability() -> str:
                 raise
         else:
             return f"done: {name}"
-    return f"refused: EPERM, CapEff {int(_status('self')['CapEff'], 16)}, NoNewPrivs {_status('self')['NoNewPrivs']}"
+    status = _status("self")
+    left = ", ".join(f"{name} {int(status[name], 16)}" for name in ("CapBnd", "CapEff", "NoNewPrivs"))
+    return f"refused: EPERM, {left}"
 
 
 def _own_file() -> str:

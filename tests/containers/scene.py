@@ -57,6 +57,7 @@ class Scene:
     @contextmanager
     def ready(self) -> Iterator["Scene"]:
         tag = secrets.token_hex(4)
+        must("compose", "--profile", "acquisition", "build", "--quiet", "fetch")  # a plain build leaves it out
         with ExitStack() as stack:
             other = stack.enter_context(network(f"r3-attack-{tag}"))
             internal = stack.enter_context(network(f"r3-attack-{tag}-internal", "--internal"))

@@ -3,7 +3,6 @@
 Run alone: python -m pytest tests/fetch/test_hub_download.py
 """
 
-import fcntl
 import hashlib
 import os
 import signal
@@ -300,14 +299,16 @@ def test_a_killed_download_leaves_no_final_file_and_the_next_start_goes_on(scrip
 
 
 def test_two_downloads_into_one_folder_do_not_meet(script: Script, hub: Hub) -> None:
-    script.dest.mkdir()
-    handle = os.open(script.dest, os.O_RDONLY)
-    fcntl.flock(handle, fcntl.LOCK_EX)
-    done = script.run()
-    os.close(handle)
-    assert done.returncode == 2
-    assert "another fetch_model.py" in last_line(done)
-    assert hub.asked == []
+    script.env["HF_HUB_DOWNLOAD_TIMEOUT"] = "60"
+    hub.faults = [stand_in.stalls_after(PART_BYTES)]
+    first = script.start()
+    wait_for_bytes(script.dest / "a.gguf.part", 1)
+    second = script.run()
+    first.kill()
+    first.communicate(timeout=WAIT_S)
+    assert second.returncode == 2
+    assert "another fetch_model.py" in last_line(second)
+    assert len(ranges(hub, "a.gguf")) == 1
 
 
 def test_an_unknown_model_names_the_known_ones(script: Script) -> None:
