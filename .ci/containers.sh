@@ -109,7 +109,7 @@ resolver_pid=$!
 R3_ENGINE_GID=$USER_ID R3_ENGINE_RESOLVER=$RESOLVER sh .ci/engine.sh start
 (
     cd "$clone"
-    R3_CI_ENGINE=1 R3_ATTACK_RESOLVER_LOG=$R3_ENGINE_STATE/resolver.log \
+    R3_CI_ENGINE=1 R3_ENGINE_RESOLVER=$RESOLVER R3_ATTACK_RESOLVER_LOG=$R3_ENGINE_STATE/resolver.log \
         "$PYTHON" -m pytest -p no:cacheprovider tests/containers
 )
 cat "$clone/outputs/attacks.md"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# All tests that need no container engine: sh scripts/test.sh [options and paths of pytest for the larger suites]
+# All tests that need no container engine (those are .ci/containers.sh's): sh scripts/test.sh [options and paths of pytest for the larger suites]
 # Makes what it needs: a virtual environment, the hash-locked packages, the embedded model. Can be run again.
 set -eu
 cd "$(dirname "$0")/.."
@@ -25,7 +25,7 @@ trap 'kill "$beside" 2>/dev/null; rm -f "$log"' EXIT
 trap 'exit 1' INT TERM
 others=0 model=0
 # shellcheck disable=SC2046,SC2086 # a list of options
-"$python" -m pytest $(printf -- '--ignore=%s ' $MODEL_SUITES) || others=$?
+"$python" -m pytest --ignore=tests/containers $(printf -- '--ignore=%s ' $MODEL_SUITES) || others=$?
 say "the suites on the real model, which ran beside these"
 wait "$beside" || model=$?
 cat "$log"

@@ -6,6 +6,7 @@ In CI (R3_CI_ENGINE=1, set by .ci/containers.sh) nothing is skipped: what is mis
 import os
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +26,17 @@ def answers(*command: str) -> bool:
         return subprocess.run(command, cwd=scene.ROOT, capture_output=True, timeout=60).returncode == 0
     except (OSError, subprocess.TimeoutExpired):
         return False
+
+
+def only_our_resolver() -> bool:
+    """Whether dockerd, in its own view of the file system, knows the suite's name server and no other."""
+    state, resolver = os.environ.get("R3_ENGINE_STATE", ""), os.environ.get("R3_ENGINE_RESOLVER")
+    try:
+        pid = Path(state, "dockerd.pid").read_text(encoding="ascii").strip()
+        known = Path(f"/proc/{pid}/root/etc/resolv.conf").read_text(encoding="utf-8").split()
+    except OSError:
+        return False
+    return resolver is not None and known == ["nameserver", resolver]
 
 
 @pytest.fixture(scope="session")
@@ -57,6 +69,8 @@ def outcomes(server: Callable[[], None]) -> dict[tuple[str, str], attacks.Outcom
     unless(
         attacks.RESOLVER_LOG in os.environ, f"{attacks.RESOLVER_LOG} is not set: sh .ci/containers.sh sets the scene"
     )
+    if not only_our_resolver():  # a name query must reach nobody else, so without this nothing is tried
+        pytest.fail("the engine's name server is not the suite's own: sh .ci/containers.sh sets the scene")
     server()
     results = attacks.run_all(attacks.ATTACKS)
     attacks.record(results)
