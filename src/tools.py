@@ -96,4 +96,4 @@ def toolcall(db: sqlite3.Connection, call: Any, count: Any = 0) -> dict[str, Any
 
 def _has_keys(value: Any, keys: set[str]) -> bool:
     """Whether `value` is a plain dict with exactly these plain string keys."""
-    return type(value) is dict and [*map(type, value)] == [str] * len(keys) and value.keys() == keys
+    return type(value) is dict and all(type(key) is str for key in value) and set(value) == keys

@@ -19,7 +19,7 @@ from tests.support import tally
 from tests.support.faulty_server import Request, Step, serving
 from tests.support.project import ROOT, Done, Shop, failed, succeeded
 
-PER_KIND = 5  # rows of each kind that `ask` tries in a process of its own; R3_EVERY_ROW=1 makes it all of them
+PER_KIND = 3  # rows of each kind that `ask` tries in a process of its own; R3_EVERY_ROW=1 makes it all of them
 ASKED = [
     row
     for kind in dict.fromkeys(row.kind for row in ROWS)

@@ -181,6 +181,13 @@ def test_proxy_variables_of_the_shell_do_not_apply(name: str, shop: Shop) -> Non
         assert proxy.requests == [] and len(server.asked("proposal")) == 1
 
 
+def test_each_exchange_has_a_connection_of_its_own(shop: Shop) -> None:
+    with serving() as server:
+        shop.url = server.url
+        succeeded(shop.run("ask", QUESTION))
+        assert server.connections == len(server.requests) >= 3
+
+
 def test_a_connection_closed_between_two_questions_costs_no_question(shop: Shop) -> None:
     """The server closes every kept connection shortly after its reply, as one with a short idle timeout does."""
 
