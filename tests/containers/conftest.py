@@ -33,7 +33,7 @@ def only_our_resolver() -> bool:
     state, resolver = os.environ.get("R3_ENGINE_STATE", ""), os.environ.get("R3_ENGINE_RESOLVER")
     try:
         pid = Path(state, "dockerd.pid").read_text(encoding="ascii").strip()
-        known = Path(f"/proc/{pid}/root/etc/resolv.conf").read_text(encoding="utf-8").split()
+        known = Path("/proc", pid, "root", "etc", "resolv.conf").read_text(encoding="utf-8").split()
     except OSError:
         return False
     return resolver is not None and known == ["nameserver", resolver]
