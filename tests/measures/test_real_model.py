@@ -51,7 +51,7 @@ def test_two_in_flight_look_up_and_read_what_one_at_a_time_does(runs: dict[str, 
     assert (one["provenance"]["server"]["slots"], two["provenance"]["server"]["slots"]) == (1, 2)
     assert [result["id"] for result in one["results"]] == [result["id"] for result in two["results"]]
     for alone, beside in zip(one["results"], two["results"], strict=True):
-        # Where both tools are nearly as likely, the last bits of a batch decide which name is written (docs/MEASURES.md).
+        # Where both tools are about as likely, a batch can decide which name is written (docs/MEASURES.md).
         assert (
             alone["trace"][0]["call"]["arguments"] == beside["trace"][0]["call"]["arguments"] == {"ref": alone["ref"]}
         )
