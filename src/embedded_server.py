@@ -26,14 +26,14 @@ CONTEXT_TOKENS = 2048  # per slot; the longest R3 exchange uses about 200, the r
 BATCH_TOKENS = 512  # fixed: the batch size changes the last bits of the logits
 
 
-def spare_threads() -> int:
-    """Return how many threads to compute with: one core stays free.
+def threads_for(slots: int) -> int:
+    """Return how many threads to compute with: one core stays free, unless several slots ask for throughput.
 
     llama.cpp's threads wait for each other by spinning; with one per core, any other program on the machine makes
     every step wait for the thread that lost its core.
     """
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, usable - 1)
+    return usable if slots > 1 else max(1, usable - 1)
 
 
 def settings(slots: int = 1, context: int = CONTEXT_TOKENS) -> dict[str, Any]:
@@ -120,7 +120,10 @@ def parser() -> argparse.ArgumentParser:
         "--ctx", type=int, default=CONTEXT_TOKENS, help="context per slot in tokens (default: %(default)s)"
     )
     made.add_argument(
-        "--threads", type=int, default=spare_threads(), help="threads to compute with (default: all cores but one)"
+        "--threads",
+        type=int,
+        default=os.environ.get("R3_THREADS") or None,
+        help="threads to compute with (default: R3_THREADS, else all cores but one, or all with several slots)",
     )
     made.add_argument("--end-with-stdin", action="store_true", help="stop when standard input closes")
     return made
@@ -129,17 +132,17 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Check the files, serve, announce, wait; the status is 0, or 2 with the reason announced."""
     args = parser().parse_args(argv)
-    values = settings(args.slots, args.ctx)
+    values, threads = settings(args.slots, args.ctx), args.threads or threads_for(args.slots)
     try:
         model = load(args.model_key)
-        server = serve(model, checked(model, args.models), args.host, args.port, args.threads, values)
+        server = serve(model, checked(model, args.models), args.host, args.port, threads, values)
     except Precondition as exc:
         print(json.dumps({"error": str(exc)}), flush=True)
         return exc.status
     announced = {
         "url": server.listening_address,
         "model": model.label,
-        "settings": {"n_threads": args.threads, **values},
+        "settings": {"n_threads": threads, **values},
     }
     with contextlib.suppress(BrokenPipeError):
         print(json.dumps(announced), flush=True)
