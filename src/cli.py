@@ -16,7 +16,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from src import options
-from src.errors import CommandError, Precondition
+from src.errors import CommandError, Interrupted, Precondition
 
 if TYPE_CHECKING:
     from src.outputs import Outputs
@@ -32,7 +32,6 @@ cases: list[Any] = [
 ]
 
 MAX_JOBS = 64  # far above the slots of any server this is for; more threads would only wait
-INTERRUPTED = 1  # Ctrl-C and SIGTERM: one of the four statuses of README.md, the work is not done
 
 
 def outputs_of(args: argparse.Namespace) -> "Outputs":
@@ -168,7 +167,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         signal.signal(signal.SIGTERM, _terminate)
         status, line = _outcome(args)
     except KeyboardInterrupt:  # before the command or while it reported
-        status, line, args = INTERRUPTED, "interrupted", argparse.Namespace(command="")
+        status, line, args = Interrupted.status, "interrupted", argparse.Namespace(command="")
     if line:
         _close_output()
         from src.reply import visible
@@ -187,7 +186,7 @@ def _outcome(args: argparse.Namespace) -> tuple[int, str]:
         status, line = exc.status, str(exc)
         failure: BaseException = exc
     except KeyboardInterrupt as exc:
-        status, line, failure = INTERRUPTED, f"interrupted{exc.args[0] if exc.args else ''}", exc
+        status, line, failure = Interrupted.status, f"interrupted{exc.args[0] if exc.args else ''}", exc
     except BrokenPipeError:
         _close_output()  # the reader, `head` for one, has seen enough
         return 0, ""
