@@ -21,7 +21,8 @@ log=$(mktemp)
 # shellcheck disable=SC2086 # a list of folders
 "$python" -m pytest $BESIDE >"$log" 2>&1 &
 beside=$!
-trap 'kill "$beside" 2>/dev/null; rm -f "$log"' EXIT
+# "|| true": under set -e a failing command of this trap, kill on a process that has ended, would become the script's status
+trap 'kill "$beside" 2>/dev/null || true; rm -f "$log"' EXIT
 trap 'exit 1' INT TERM
 others=0 these=0
 # shellcheck disable=SC2046,SC2086 # a list of options

@@ -1,6 +1,6 @@
 """`quickstart.sh` and `test.sh` where they cannot work: one line that says why and what to do, and nothing half-made.
 
-That they do work is shown by `tests/embedded`. Run alone: python -m pytest tests/cli/test_setup_scripts.py
+That `quickstart.sh` works is shown by `tests/embedded`. Run alone: python -m pytest tests/cli/test_setup_scripts.py
 """
 
 import os
@@ -15,6 +15,7 @@ import pytest
 from tests.support.command import ROOT, Ended, environment
 
 SCRIPTS = ["quickstart.sh", "test.sh"]
+PASSES, FAILS = "def test_it() -> None:\n    assert True\n", "def test_it() -> None:\n    assert False\n"
 TINY_MIB = 8  # room for the project, not for its packages
 NOWHERE = "http://127.0.0.1:9/simple"  # loopback, and nobody listens
 
@@ -93,3 +94,36 @@ def test_a_full_disk_is_named_before_anything_is_made(script: str, tiny: Path) -
     folder = project(tiny / "copy")
     last_line(sh(folder, script, PYTHON=sys.executable), "MiB free", "free some space")
     assert not (folder / ".venv").exists()
+
+
+def ready(folder: Path) -> Path:
+    """A project where test.sh finds all made: an environment that is this one, the model, and a tiny suite a folder."""
+    project(folder)
+    (folder / ".venv" / "bin").mkdir(parents=True)
+    python = folder / ".venv" / "bin" / "python"
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    shutil.copy(ROOT / "configs" / "dev.lock", folder / ".venv" / "dev.lock.done")
+    (folder / "models").symlink_to(ROOT / "models")
+    for test in (ROOT / "tests").glob("test_*.py"):
+        shutil.copy(test, folder / "tests")
+    for suite in ("cli", "embedded", "docs", "hostile", "layers"):
+        (folder / "tests" / suite).mkdir()
+        (folder / "tests" / suite / f"test_{suite}.py").write_text(PASSES)
+    return folder
+
+
+def test_when_all_tests_pass_the_status_says_so(tmp_path: Path) -> None:
+    ended = sh(ready(tmp_path / "copy"), "test.sh")
+    assert ended.status == 0, ended
+    assert "Ran 14 tests" in ended.err
+    assert "15 passed" in ended.out and "4 passed" in ended.out, ended.out  # the 14 and tests/cli; the other four
+
+
+@pytest.mark.parametrize("suite", ["cli", "docs"])  # one of each half
+def test_one_red_test_in_either_half_is_the_status(suite: str, tmp_path: Path) -> None:
+    folder = ready(tmp_path / "copy")
+    (folder / "tests" / suite / "test_red.py").write_text(FAILS)
+    ended = sh(folder, "test.sh")
+    last_line(ended, "a suite failed")
+    assert "1 failed" in ended.out
