@@ -1,7 +1,6 @@
 """What an interrupted run left: held against a second run, taken over by `agent --resume`, or kept under another name.
 
-The journal is read line by line; each result must be that of one of the questions. Not noticed: a damaged line that is
-still a well-formed result of its question, for want of a checksum per line.
+The journal is read line by line: a line must match its checksum, and its result must be that of one of the questions.
 """
 
 import itertools

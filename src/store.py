@@ -7,6 +7,7 @@ each forced to the disk. Standard library only.
 import contextlib
 import errno
 import fcntl
+import hashlib
 import json
 import os
 import re
@@ -16,6 +17,7 @@ from typing import Any, NoReturn
 
 from src.errors import Precondition
 
+LINE = re.compile(rb'\{"sha256":"([0-9a-f]{64})","entry":(.*)\}', re.DOTALL)  # the journal's: an entry and its checksum
 UNUSUAL = re.compile("[^\n -~]")  # all but printable ASCII and the line ends of the indentation
 
 
@@ -74,19 +76,22 @@ def _no_constant(name: str) -> NoReturn:
 
 
 class Journal:
-    """An append-only file of JSON lines: a header that says what is being run, then one line per finished question."""
+    """An append-only file of JSON lines: a header that says what is being run, then one line per finished question.
+
+    Each line carries the SHA-256 of its entry's bytes: a flipped bit can leave a line well-formed and wrong.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file: Any = None
 
     def read(self) -> list[Any]:
-        """Return the values of the whole lines, and `None` for each line that a crash or a fault damaged."""
+        """Return the entries of the whole lines, and `None` for each line that a crash or a fault damaged."""
         try:
             text = self.path.read_bytes()
         except FileNotFoundError:
             return []
-        return [_value(line) for line in text.split(b"\n") if line]
+        return [_entry(line) for line in text.split(b"\n") if line]
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
@@ -104,20 +109,28 @@ class Journal:
     @contextlib.contextmanager
     def writing(self, entries: list[Any]) -> Iterator["Journal"]:
         """Start the file anew with `entries`, then take more."""
-        write_text(self.path, "".join(dumps(entry) + "\n" for entry in entries))
+        write_text(self.path, "".join(map(_line, entries)))
         with self.path.open("ab", buffering=0) as self._file:
             yield self
 
     def append(self, entry: Any) -> None:
         """Add one line and force it to the disk: after this a power cut does not lose it."""
-        line = (dumps(entry) + "\n").encode()
+        line = _line(entry).encode()
         if self._file.write(line) != len(line):  # the disk became full within the line
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
         os.fsync(self._file.fileno())
 
 
-def _value(line: bytes) -> Any:
+def _line(entry: Any) -> str:
+    body = dumps(entry)
+    return f'{{"sha256":"{hashlib.sha256(body.encode()).hexdigest()}","entry":{body}}}\n'
+
+
+def _entry(line: bytes) -> Any:
+    parts = LINE.fullmatch(line)
+    if parts is None or hashlib.sha256(parts[2]).hexdigest().encode() != parts[1]:
+        return None
     try:
-        return json.loads(line, parse_constant=_no_constant)
+        return json.loads(parts[2], parse_constant=_no_constant)
     except (ValueError, RecursionError):
         return None

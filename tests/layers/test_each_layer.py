@@ -140,6 +140,13 @@ LAYERS = [
     ),
     Layer("results kept as they come", "src/session.py", "journal.append(", "str(", f"{RESUME}::test_a_damaged_line"),
     Layer(
+        "the checksum of a line",
+        "src/store.py",
+        " or hashlib.sha256(parts[2]).hexdigest().encode() != parts[1]",
+        "",
+        f"{RESUME}::test_a_damaged_line",
+    ),
+    Layer(
         "one run at a time",
         "src/store.py",
         "fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)",
