@@ -64,7 +64,7 @@ def run_prepare(args: argparse.Namespace) -> None:
 def run_agent(args: argparse.Namespace) -> None:
     """`agent`: the questions of the data file, in order."""
     from src import recovery, session, show
-    from src.reply import excerpt
+    from src.printable import excerpt
 
     outputs = outputs_of(args)
     outputs.open_database().close()  # before a model is loaded for nothing
@@ -170,7 +170,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         status, line, args = Interrupted.status, "interrupted", argparse.Namespace(command="")
     if line:
         _close_output()
-        from src.reply import visible
+        from src.printable import visible
 
         print(f"python -m src.cli {args.command}: {visible(line)}", file=sys.stderr)
     return status

@@ -22,7 +22,8 @@ from requests import codes
 from src import connection, settings
 from src.deadline import Deadline
 from src.errors import ServerUnavailable
-from src.reply import BadReply, TransportFailure, excerpt, read_reply
+from src.printable import excerpt
+from src.reply import BadReply, TransportFailure, read_reply
 from src.settings import Settings
 
 CONNECT_S = 5.0  # a local server accepts at once; a missing one should not cost a whole timeout

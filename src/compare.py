@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from src import runfile, store
+from src import runfile
 from src.errors import Precondition
+from src.printable import dumps
 
 # Parts of the provenance that two comparable runs share. `guard_answers` is not one: the model's text is the same.
 SAME = ("server", "generation", "language", "data", "database", "jobs", "platform", "cpu")
@@ -49,7 +50,7 @@ def differing(here: dict[str, Any], there: dict[str, Any]) -> list[str]:
 
 
 def _short(value: Any) -> str:
-    text = store.dumps(value)
+    text = dumps(value)
     return text if len(text) <= 80 else f"{text[:80]}…"
 
 

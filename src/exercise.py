@@ -14,7 +14,7 @@ from src import provenance, store
 from src.errors import CheckFailed, Precondition
 from src.outputs import Outputs
 from src.paths import ROOT, near
-from src.reply import excerpt
+from src.printable import dumps, excerpt
 from src.tools import TOOLS, digest, toolcall
 
 TEXTS = near(ROOT / "data" / "exercise.json")
@@ -63,7 +63,7 @@ def exercise(
     for place, call in enumerate((ZERO, UNKNOWN, cases[0])):
         text = lesson["steps"][place]
         say(f"{place + 1}. {text['question']}")
-        _line(lesson, say, "call", store.dumps(call))
+        _line(lesson, say, "call", dumps(call))
         predicted = _predicted(lesson, place, say, ask) if ask is not None else None
         step = {"question": text["question"], "call": call, "expected": EXPECTED[place], "prediction": predicted}
         steps.append(step | _observed(db, call, step["expected"]))
@@ -73,7 +73,7 @@ def exercise(
     origin = {"provenance": provenance.program(), "digest": digest(outputs.database), "language": language}
     path = store.write_json(outputs.json("exercise"), {**origin, "steps": steps})
     if surprises := [step["call"] for step in steps if step["outcome"] != step["expected"]]:
-        raise CheckFailed(f"the outcome of {store.dumps(surprises[0])} is not the one to expect; see {path}")
+        raise CheckFailed(f"the outcome of {dumps(surprises[0])} is not the one to expect; see {path}")
     return path, {**origin, "steps": steps}
 
 
@@ -126,7 +126,7 @@ def _show(lesson: dict[str, Any], text: dict[str, Any], step: dict[str, Any], sa
     if not asked:
         _line(lesson, say, "prediction", options[step["expected"]])
     refused = step["observation"] is None
-    seen = labels["refused"].format(reason=step["refusal"]) if refused else store.dumps(step["observation"])
+    seen = labels["refused"].format(reason=step["refusal"]) if refused else dumps(step["observation"])
     _line(lesson, say, "observation", seen)
     _line(lesson, say, "sql", "; ".join(map(excerpt, step["sql"])) or labels["none"])
     if asked and predicted is None:

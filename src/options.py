@@ -6,9 +6,9 @@ name.
 
 import argparse
 from pathlib import Path
-from typing import NoReturn
 
 from src import catalog
+from src.parser import Parser
 
 EPILOG = """the tutorial's order: prepare, agent, negatives, evaluate, exercise
 start here: python -m src.cli prepare, then exercise (no model is needed)
@@ -65,16 +65,6 @@ COMMANDS = {
 WITH_DATA = ("prepare", "agent", "evaluate", "reproduce")
 WITH_LANGUAGE = {"agent": "questions", "ask": "delivered sentence", "exercise": "lesson", "reproduce": "questions"}
 GUARDED = {"agent": False, "ask": True}  # R3's way; and a customer's
-
-
-class Parser(argparse.ArgumentParser):
-    """An argument parser that reports wrong use in one line."""
-
-    def error(self, message: str) -> NoReturn:
-        """Print the fault and where to look, without the usage block; exits with status 2."""
-        from src.reply import visible
-
-        self.exit(2, f"{self.prog}: {visible(message)}; see {self.prog} --help\n")
 
 
 def parser() -> Parser:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from src import __version__
-from src.reply import excerpt
+from src.printable import excerpt
 
 if TYPE_CHECKING:
     from src.client import Client

@@ -8,6 +8,7 @@ import json
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from src.paths import ROOT
+from src.printable import EXCERPT, excerpt
 
 if TYPE_CHECKING:
     import jsonschema
@@ -21,7 +22,6 @@ TIMINGS = (
     "cache_n",
 )  # llama.cpp's extension, in tokens and ms
 MOST = 1e9  # tokens or ms in one of the numbers above; a larger one is not a measurement
-EXCERPT = 200  # characters of somebody else's text in one of our messages
 
 
 class TransportFailure(Exception):
@@ -30,16 +30,6 @@ class TransportFailure(Exception):
 
 class BadReply(Exception):
     """The server answered, but not with what its interface promises."""
-
-
-def excerpt(text: str, limit: int = EXCERPT) -> str:
-    """Return the start of a foreign text on one line; control and direction characters are shown, not sent."""
-    return visible(text[:limit]) + (f"… ({len(text)} characters)" if len(text) > limit else "")
-
-
-def visible(text: str) -> str:
-    """Return `text` with each character that is not printable as its escape, e.g. ESC as `\\x1b`."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def decode(text: str) -> Any:

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from src import beyond, guard, runfile, tables, wording
-from src.reply import visible
+from src.printable import visible
 from src.results import observed
 
 HEADING_SHOWN = 120  # characters of a question in its heading

@@ -13,7 +13,7 @@ from src import catalog, store
 from src.errors import Precondition
 from src.outputs import Outputs
 from src.paths import ROOT
-from src.reply import excerpt
+from src.printable import excerpt
 
 if TYPE_CHECKING:
     import jsonschema

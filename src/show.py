@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from src.reply import excerpt
+from src.printable import excerpt
 from src.results import observed
 
 SHOWN = 300  # characters of a model's text

@@ -16,19 +16,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from src.errors import Precondition
+from src.printable import dumps
 
 LINE = re.compile(rb'\{"sha256":"([0-9a-f]{64})","entry":(.*)\}', re.DOTALL)  # the journal's: an entry and its checksum
-UNUSUAL = re.compile("[^\n -~]")  # all but printable ASCII and the line ends of the indentation
-
-
-def dumps(value: Any, indent: int | None = None) -> str:
-    """Return `value` as readable JSON that every reader accepts, that loads back equal, and that a terminal may show.
-
-    Subtle: a model may write a lone surrogate, which UTF-8 cannot carry, or marks that turn the direction of the line;
-    what is not printable becomes a `\\uXXXX` escape. NaN, which JSON does not know, raises `ValueError`.
-    """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
-    return UNUSUAL.sub(lambda match: match[0] if match[0].isprintable() else json.dumps(match[0])[1:-1], text)
 
 
 def write_text(path: Path, text: str) -> Path:

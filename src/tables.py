@@ -6,10 +6,9 @@ Ours and somebody else's figures stand in columns of their own, and the two bloc
 from collections.abc import Sequence
 from typing import Any
 
-from src import store
 from src.beyond import SPLIT
 from src.evaluate import PUBLISHED
-from src.reply import excerpt
+from src.printable import dumps, excerpt
 from src.wording import FAULTS
 
 IDS_SHOWN = 12  # query numbers in one cell; evaluation.json has them all
@@ -119,4 +118,4 @@ def against(compared: dict[str, Any], ours: dict[str, Any]) -> str:
 
 
 def _text(value: Any) -> str:
-    return excerpt(value if isinstance(value, str) else store.dumps(value), TEXT_SHOWN)
+    return excerpt(value if isinstance(value, str) else dumps(value), TEXT_SHOWN)

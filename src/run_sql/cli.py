@@ -13,14 +13,14 @@ import sqlite3
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn
 
 from src.errors import CheckFailed, CommandError, Interrupted, Precondition
+from src.parser import Parser
+from src.printable import dumps, visible
 from src.run_sql import lesson, shapes
 from src.run_sql.contract import TABLES, count_rows_tool, run_sql_tool
 from src.run_sql.database import create, default_path
 from src.run_sql.guard import Reservo, open_reservo
-from src.run_sql.render import block, line, shown
 from src.run_sql.text import MAX_QUERY_CHARS
 from src.run_sql.tool import MAX_ROWS, count_rows, run_sql
 
@@ -54,7 +54,7 @@ def command_create(args: argparse.Namespace) -> int:
     """Build the file and print where it is and what it holds."""
     path = create(args.path)
     with database(path) as con:
-        print(line({"path": str(path), "rows": {table: count_rows(table, con).get("count") for table in TABLES}}))
+        print(dumps({"path": str(path), "rows": {table: count_rows(table, con).get("count") for table in TABLES}}))
     return 0
 
 
@@ -74,7 +74,7 @@ def command_query(args: argparse.Namespace) -> int:
     query = sys.stdin.read(MAX_QUERY_CHARS + 1) if args.sql == "-" else args.sql
     with database(args.db) as con:
         answer = run_sql(query, con, max_rows=args.max_rows)
-    print(line(answer))
+    print(dumps(answer))
     return 0 if answer["ok"] else 1
 
 
@@ -91,16 +91,8 @@ def command_describe(args: argparse.Namespace) -> int:
     described = shapes.FORMATS[args.format](TOOLS[args.tool])
     if args.check and (faults := shapes.faults(described, args.format)):
         raise CheckFailed(f"{args.tool} does not fit the format {args.format}: {'; '.join(faults)}")
-    print(block(described))
+    print(dumps(described, indent=2))
     return 0
-
-
-class Parser(argparse.ArgumentParser):
-    """An argument parser that reports wrong use in one line."""
-
-    def error(self, message: str) -> NoReturn:
-        """Print the fault and where to read on; exits with status 2."""
-        self.exit(2, f"{self.prog}: {shown(message)}; see {self.prog} --help\n")
 
 
 def command_ask(args: argparse.Namespace) -> int:
@@ -115,7 +107,9 @@ def command_ask(args: argparse.Namespace) -> int:
 
     def show(attempt: ask.Attempt) -> None:
         wrote = attempt.raw if attempt.query is None else attempt.query
-        print(f"attempt {attempt.number} of {ask.MAX_ATTEMPTS}\n   {shown(wrote)}\n{line(attempt.answer)}", flush=True)
+        print(
+            f"attempt {attempt.number} of {ask.MAX_ATTEMPTS}\n   {visible(wrote)}\n{dumps(attempt.answer)}", flush=True
+        )
 
     with contextlib.ExitStack() as stack:
         con = stack.enter_context(database(args.db))
@@ -181,7 +175,7 @@ def main(argv: list[str] | None = None) -> int:
         status: int = args.run(args)
         sys.stdout.flush()
     except CommandError as error:
-        print(f"python -m src.run_sql {args.command}: {shown(str(error))}", file=sys.stderr)
+        print(f"python -m src.run_sql {args.command}: {visible(str(error))}", file=sys.stderr)
         return error.status
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

@@ -6,8 +6,8 @@ Each function yields the lines to print; the result lines are the lesson's, to t
 import sqlite3
 from collections.abc import Iterator
 
+from src.printable import dumps
 from src.run_sql.contract import TABLES, count_rows_tool, run_sql_tool
-from src.run_sql.render import block, line
 from src.run_sql.tool import count_rows, run_sql
 
 QUERIES = (
@@ -40,9 +40,9 @@ def bypass(con: sqlite3.Connection) -> Iterator[str]:
 def demo(con: sqlite3.Connection) -> Iterator[str]:
     """Yield the lesson's worked example."""
     for number, (title, query) in enumerate(QUERIES, 1):
-        yield from (f"{number}) {title}", f"   {query}", line(run_sql(query, con)), "")
+        yield from (f"{number}) {title}", f"   {query}", dumps(run_sql(query, con)), "")
     yield from ("5) past run_sql, straight to the read-only connection", f"   {BYPASS}", *bypass(con), "")
-    yield from ("6) the row cap, max_rows=3", f"   {CAPPED}", line(run_sql(CAPPED, con, max_rows=3)))
+    yield from ("6) the row cap, max_rows=3", f"   {CAPPED}", dumps(run_sql(CAPPED, con, max_rows=3)))
 
 
 def exercise_1() -> Iterator[str]:
@@ -57,16 +57,16 @@ def exercise_1() -> Iterator[str]:
 
 def exercise_2(con: sqlite3.Connection) -> Iterator[str]:
     """Show the shape of a success, key by key."""
-    yield from (f"   {GROUPED}", line(run_sql(GROUPED, con)))
+    yield from (f"   {GROUPED}", dumps(run_sql(GROUPED, con)))
     yield from (f"  {key}: {meaning}" for key, meaning in KEYS.items())
 
 
 def exercise_3(con: sqlite3.Connection) -> Iterator[str]:
     """Show the contract of count_rows, and its implementation on each table and on one that is not there."""
-    yield block(count_rows_tool)
+    yield dumps(count_rows_tool, indent=2)
     for table in (*TABLES, "usuarios"):
         yield f"   count_rows({table})"
-        yield line(count_rows(table, con))
+        yield dumps(count_rows(table, con))
 
 
 def exercises(con: sqlite3.Connection) -> Iterator[str]:

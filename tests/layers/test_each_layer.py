@@ -104,14 +104,14 @@ LAYERS = [
     ),
     Layer(
         "escapes on the terminal",
-        "src/reply.py",
+        "src/printable.py",
         "c if c.isprintable() else",
         "c if c else",
         f"{GATE}::test_an_excerpt",
     ),
     Layer(
         "escapes in the files",
-        "src/store.py",
+        "src/printable.py",
         "match[0] if match[0].isprintable() else",
         "match[0] if match[0] else",
         f"{FILES}::test_results_load_back",

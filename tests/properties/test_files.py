@@ -15,8 +15,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from src import catalog, evaluate, runfile, store
+from src import catalog, evaluate, runfile
 from src.errors import Precondition
+from src.printable import dumps
 from src.tools import COLUMNS, create, digest, readonly
 from tests.properties.values import JSON
 from tests.support import tally
@@ -148,7 +149,7 @@ def test_create_leaves_a_whole_file_or_nothing(products: Any) -> None:
 def test_results_load_back_equal_and_may_be_shown(value: Any) -> None:
     value = json.loads(json.dumps(value).replace("NaN", "1").replace("Infinity", "2"))
     for indent in (None, 2):
-        text = store.dumps(value, indent)
+        text = dumps(value, indent)
         assert json.loads(text.encode("utf-8")) == value
         assert all(c.isprintable() or c == "\n" for c in text)
     tally.count("properties", "results: written and read")
@@ -198,7 +199,7 @@ def test_whatever_passes_the_schema_of_a_run_can_be_measured(results: list[dict[
     for share in ("observation_correct", "answer_marker_present"):
         assert 0 <= measures[share] <= 1
     assert 0 <= measures["errors"] <= len(results) and 0 <= measures["mean_ms"] <= 1e12
-    store.dumps(measures)
+    dumps(measures)
     tally.count("properties", "evaluate")
 
 

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from src import agent, catalog
-from src.reply import BadReply, decode, excerpt, read_reply
+from src.printable import excerpt
+from src.reply import BadReply, decode, read_reply
 from src.tools import INSERT, READ, TABLE, TOOLS, toolcall
 from tests.properties.values import ANY, CALLS, COUNTS, HOSTILE, JSON, PROPOSALS
 from tests.support import tally

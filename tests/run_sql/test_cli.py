@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from src.run_sql.cli import main
-from src.run_sql.render import block, line
 from tests.run_sql import harness
 from tests.run_sql.harness import ROOT
 
@@ -204,9 +203,3 @@ def test_control_c_is_one_word_and_status_1(monkeypatch: pytest.MonkeyPatch, res
 
     monkeypatch.setattr("src.run_sql.cli.run_sql", interrupted)
     assert main(["query", "SELECT 1", "--db", str(reservo)]) == 1
-
-
-def test_rendering_refuses_what_json_cannot_hold() -> None:
-    with pytest.raises(ValueError, match="Out of range"):
-        line(float("inf"))
-    assert json.loads(block({"a": ["\u2028", "é"]})) == {"a": ["\u2028", "é"]}

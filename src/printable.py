@@ -1,0 +1,32 @@
+"""Somebody else's text made fit to be shown: what is not printable becomes an escape. Standard library only.
+
+A model may write control characters, escape sequences and marks that turn the direction of the line; none of them may
+reach a terminal.
+"""
+
+import json
+import re
+from typing import Any
+
+EXCERPT = 200  # characters of somebody else's text in one of our messages
+UNUSUAL = re.compile("[^\n -~]")  # all but printable ASCII and the line ends of the indentation
+
+
+def visible(text: str) -> str:
+    """Return `text` with each character that is not printable as its escape, e.g. ESC as `\\x1b`."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def excerpt(text: str, limit: int = EXCERPT) -> str:
+    """Return the start of a foreign text on one line; control and direction characters are shown, not sent."""
+    return visible(text[:limit]) + (f"… ({len(text)} characters)" if len(text) > limit else "")
+
+
+def dumps(value: Any, indent: int | None = None) -> str:
+    """Return `value` as readable JSON that every reader accepts, that loads back equal, and that a terminal may show.
+
+    Subtle: a lone surrogate, which UTF-8 cannot carry, becomes a `\\uXXXX` escape like everything else that is not
+    printable. NaN, which JSON does not know, raises `ValueError`.
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
+    return UNUSUAL.sub(lambda match: match[0] if match[0].isprintable() else json.dumps(match[0])[1:-1], text)
