@@ -36,7 +36,20 @@ SCHEMA: dict[str, Any] = {
 # A prompt served from the cache can change the last bits of the logits, hence the text.
 GENERATION: dict[str, Any] = {"temperature": 0, "seed": 42, "max_tokens": 100, "cache_prompt": False}
 
-FAILURES = (ValueError, TypeError, KeyError, sqlite3.Error, BadReply, TransportFailure)
+# What one question may fail with. The first two are the client's; the others are wider than what is known to happen,
+# since whatever stands behind `generate()`, one question never costs the results of the others.
+FAILURES = (
+    TransportFailure,
+    BadReply,
+    sqlite3.Error,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
 
 
 def generate(prompt: str, schema: dict[str, Any] | None = None, *, system: str) -> dict[str, Any]:
@@ -86,7 +99,7 @@ def run(
         trace.append({"call": call, "observation": observation})
         answer = generate(f"{query['query']}\nObservation outil: {json.dumps(observation)}", system=WORD)
     except FAILURES as exc:
-        error = str(exc)
+        error = str(exc) or type(exc).__name__
         if failed is not None:
             failed(exc)
 

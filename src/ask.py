@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from src import agent, client, guard, provenance, show, store
+from src import agent, guard, provenance, session, show, store
 from src.errors import CheckFailed, Precondition, ServerUnavailable
 from src.outputs import Outputs
 from src.reply import BadReply, TransportFailure
@@ -18,8 +18,7 @@ def ask(outputs: Outputs, question: str, language: str, guarded: bool) -> None:
         raise Precondition(
             'the question is empty or not UTF-8 text; ask for example "What is the stock level for REF-000?"'
         )
-    server = client.current()
-    client.wait_ready(server, show.say)
+    conditions = {**provenance.program(), **session.conditions(outputs, language, guarded, show.say)}
     failures: list[Exception] = []
     db = outputs.open_database()
     result: dict[str, Any] = agent.run(db, {"query": question}, failed=failures.append)
@@ -27,7 +26,6 @@ def ask(outputs: Outputs, question: str, language: str, guarded: bool) -> None:
     if guarded:
         result["delivered"] = guard.deliver(result, language)
     print(show.stages(result))
-    conditions = {**provenance.program(), "language": language, "guard_answers": guarded}
     print(store.write_json(outputs.json("ask"), {"provenance": conditions, "result": result}))
     for failure in failures:
         kind = ServerUnavailable if isinstance(failure, TransportFailure | BadReply) else CheckFailed

@@ -10,6 +10,7 @@ from typing import Any
 
 from src.errors import Precondition
 from src.paths import ROOT, near
+from src.printable import excerpt
 
 DATA = near(ROOT / "data" / "products.json")
 SCHEMA = ROOT / "configs" / "products.schema.json"
@@ -27,7 +28,8 @@ def load(path: Path = DATA) -> dict[str, Any]:
     import jsonschema  # heavy; only the commands that read the data file pay for it
 
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        # 5.0 is an integer to JSON Schema and none to us: a number with a point stays a text, which the schema refuses
+        data = json.loads(path.read_text(encoding="utf-8"), parse_float=str)
     except (OSError, ValueError, RecursionError) as exc:
         raise Precondition(f"{path} cannot be read ({exc}); {REMEDY}") from None
     schema = HOSTILE_SCHEMA if is_hostile(data) else SCHEMA
@@ -47,17 +49,15 @@ def is_hostile(data: Any) -> bool:
     return isinstance(data, dict) and "questions" in data
 
 
-def products(path: Path) -> list[dict[str, Any]]:
-    """Return the products of a data file; `Precondition` when it holds none."""
-    data = load(path)
+def products(data: dict[str, Any], path: Path) -> list[dict[str, Any]]:
+    """Return the products of a data file; `Precondition`, naming its path, when it holds none."""
     if is_hostile(data):
         raise Precondition(f"{path} holds questions and no products; leave --data out, or name a shop's file")
     return data["products"]  # type: ignore[no-any-return]
 
 
 def _rule(fault: Any) -> str:
-    shown = fault.message if len(fault.message) <= 160 else f"{fault.message[:160]}…"
-    return f"{shown} (rule: {fault.validator})"
+    return f"{excerpt(fault.message)} (rule: {fault.validator})"
 
 
 def questions(data: dict[str, Any], language: str) -> list[dict[str, Any]]:

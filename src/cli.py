@@ -16,7 +16,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from src import options
-from src.errors import CommandError, Interrupted, Precondition
+from src.errors import CheckFailed, CommandError, Interrupted, Precondition
 
 if TYPE_CHECKING:
     from src.outputs import Outputs
@@ -31,7 +31,7 @@ cases: list[Any] = [
     {"outil": "consulter_stock", "arguments": {"ref": "REF-000"}, "admin": True},
 ]
 
-MAX_JOBS = 64  # far above the slots of any server this is for; more threads would only wait
+MAX_JOBS = 24  # above the slots of any server this is for; a job takes two threads, and compose.yaml allows 64
 
 
 def outputs_of(args: argparse.Namespace) -> "Outputs":
@@ -101,12 +101,16 @@ def run_evaluate(args: argparse.Namespace) -> None:
         path, judged = hostile.evaluate_run(outputs_of(args), args.data)
         print(f"{hostile.report(judged)}\n{path}")
         return
-    path, result = evaluate.evaluate_run(outputs_of(args), args.data, args.against)
+    outputs = outputs_of(args)
+    path, result = evaluate.evaluate_run(outputs, args.data, args.against)
+    print(f"{tables.heading(result)}\n")
     print(tables.measures([("this run", result["measures"])]))
     print(f"\n{tables.beyond(result['beyond'], result['measures']['queries'])}")
     if result["against"] is not None:
         print(tables.against(result["against"], result["measures"]))
     print(path)
+    if not result["unchanged"]:
+        raise CheckFailed(f"{outputs.database} changed during the run; see the digests in {outputs.json('agent')}")
 
 
 def run_exercise(args: argparse.Namespace) -> None:
@@ -138,6 +142,9 @@ def run_reproduce(args: argparse.Namespace) -> None:
     """`reproduce`: the whole route, once or several times."""
     if args.runs < 1:
         raise Precondition(f"--runs {args.runs}: give a number from 1")
+    from src import catalog
+
+    catalog.products(catalog.load(args.data), args.data)  # before a folder is made and a model is loaded for nothing
     outputs = outputs_of(args)
     with model_server(args, outputs):
         from src import reproduce

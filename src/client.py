@@ -5,7 +5,6 @@ No retries: a failure is reported once, as `TransportFailure` (no complete reply
 A kept-alive connection would save half a millisecond, and would have to ask again when the server had closed it.
 """
 
-import functools
 import http.client
 import json
 import socket
@@ -30,7 +29,13 @@ CONNECT_S = 5.0  # a local server accepts at once; a missing one should not cost
 REPLY_BYTES = 8 << 20  # 8 MiB: far above 100 tokens, so that odd but whole answers are stored rather than lost
 NOBODY_S = 15.0  # how long nobody may listen: a container that was just started needs a moment
 UNKNOWN_S = 5.0  # how long the name may be unknown
+LOADING = (codes.internal_server_error, codes.bad_gateway, codes.service_unavailable, codes.gateway_timeout)
+NO_GET = (codes.method_not_allowed, codes.not_implemented)
 POLL_S = 0.5
+
+
+class UnknownHost(TransportFailure):
+    """The host name cannot be resolved."""
 
 
 class Client:
@@ -48,7 +53,7 @@ class Client:
         self._session.headers["Accept-Encoding"] = "identity"  # a compressed reply could outgrow the bound
         if config.api_key:
             self._session.headers["Authorization"] = f"Bearer {config.api_key}"
-        adapter = connection.adapter(self._sockets)
+        adapter = connection.adapter(self._sockets, lambda: self._expired)
         self._session.mount("http://", adapter)
         self._session.mount("https://", adapter)
 
@@ -80,7 +85,7 @@ class Client:
                     raise TimeoutError
                 return response.status_code, content
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError) as exc:
-            raise TransportFailure(_reason(TimeoutError() if self._expired else exc, seconds)) from exc
+            raise _failure(TimeoutError() if self._expired else exc, seconds) from exc
         finally:
             while self._sockets:
                 self._sockets.pop().close()
@@ -111,13 +116,14 @@ class Client:
                 sock.shutdown(socket.SHUT_RDWR)  # below TLS as well
 
 
-def _reason(exc: BaseException, seconds: float) -> str:
+def _failure(exc: BaseException, seconds: float) -> TransportFailure:
     """Name a transport failure in a few words; the library's own text carries object addresses and whole URLs."""
     chain = [exc]
     while (inner := chain[-1].__cause__ or chain[-1].__context__ or _wrapped(chain[-1])) and inner not in chain:
         chain.append(inner)
+    if any(isinstance(link, urllib3.exceptions.NameResolutionError) for link in chain):
+        return UnknownHost("the host name is unknown")
     for kind, words in (
-        (urllib3.exceptions.NameResolutionError, "the host name is unknown"),
         (ConnectionRefusedError, "connection refused"),
         (urllib3.exceptions.ConnectTimeoutError, f"no connection within {min(CONNECT_S, seconds):g} s"),
         (TimeoutError, f"no complete reply within {seconds:g} s"),
@@ -128,8 +134,8 @@ def _reason(exc: BaseException, seconds: float) -> str:
         (http.client.IncompleteRead, "the reply was cut short"),
     ):
         if any(isinstance(link, kind) for link in chain):
-            return words
-    return excerpt(f"{type(chain[-1]).__name__}: {chain[-1]}")
+            return TransportFailure(words)
+    return TransportFailure(excerpt(f"{type(chain[-1]).__name__}: {chain[-1]}"))
 
 
 def _wrapped(exc: BaseException) -> BaseException | None:
@@ -148,17 +154,14 @@ def _server_message(content: bytes) -> str:
     return excerpt(message) or "empty body"
 
 
-@functools.cache
-def _local() -> threading.local:
-    return threading.local()
+_LOCAL = threading.local()
 
 
 def current() -> Client:
     """This thread's client for the server that the environment names."""
-    config, local = settings.from_environment(), _local()
-    if getattr(local, "client", None) is None or local.client.config != config:
-        local.client = Client(config)
-    client: Client = local.client
+    config, client = settings.from_environment(), getattr(_LOCAL, "client", None)
+    if client is None or client.config != config:
+        client = _LOCAL.client = Client(config)
     return client
 
 
@@ -191,15 +194,18 @@ def _state(client: Client) -> tuple[str, float]:
         status, body = client.get("/health")
         if status == codes.ok and isinstance(body, dict) and body.get("status") == "ok":
             return "", 0
-        if status >= codes.internal_server_error:
-            return f"not ready, HTTP {status}" + (": loading the model" if status == 503 else ""), client.config.wait_s
-        # Servers other than llama.cpp have no /health, or an empty one; all list their models.
+        if status in LOADING:
+            loading = ": loading the model" if status == codes.service_unavailable else ""
+            return f"not ready, HTTP {status}{loading}", client.config.wait_s
+        # Servers other than llama.cpp have no /health, or an empty one; nearly all list their models.
         status, body = client.get("/v1/models")
     except TransportFailure as exc:
-        return str(exc), UNKNOWN_S if "unknown" in str(exc) else NOBODY_S
+        return str(exc), UNKNOWN_S if isinstance(exc, UnknownHost) else NOBODY_S
     except BadReply as exc:
         return str(exc), 0
     if status == codes.ok and isinstance(body, dict) and isinstance(body.get("data"), list):
+        return "", 0
+    if status in NO_GET:  # it takes questions only; the first one will tell
         return "", 0
     if status in (codes.unauthorized, codes.forbidden):
         return f"HTTP {status}; check LLM_API_KEY", 0

@@ -1,4 +1,4 @@
-"""The connections under `src.client`: each leaves a handle by which a deadline can cut it, and reads honest chunks.
+"""The connections under `src.client`: each leaves a handle by which a deadline can cut it, and reads strict chunks.
 
 It reaches into urllib3 and `http.client` where their public faces end; the fault suite tells when an upgrade moves
 something. Nothing here knows what is asked.
@@ -6,6 +6,7 @@ something. Nothing here knows what is asked.
 
 import http.client
 import socket
+from collections.abc import Callable
 from typing import Any
 
 import urllib3
@@ -13,9 +14,9 @@ from requests.adapters import HTTPAdapter
 
 
 class _Reply(http.client.HTTPResponse):
-    """The last reply of its connection, in chunks of honest sizes.
+    """The last reply of its connection; a chunk of negative size is refused.
 
-    The library would read a chunk of negative size to the end, whatever the bound.
+    The library would read such a chunk to the end of the connection, whatever the bound.
     """
 
     def begin(self) -> None:
@@ -28,28 +29,34 @@ class _Reply(http.client.HTTPResponse):
         return super()._safe_read(amt)  # type: ignore[misc, no-any-return]  # private, and the same since Python 2
 
 
-def _noted(sock: socket.socket, live: list[Any]) -> socket.socket:
-    """Leave a second handle of a new connection in `live`; TLS takes the first one over before its handshake."""
-    while live:
-        live.pop().close()
-    live.append(sock.dup())
-    return sock
+def adapter(live: list[Any], expired: Callable[[], bool]) -> HTTPAdapter:
+    """An adapter whose connections leave their socket in `live`, for the deadline to shut.
 
+    `expired` says whether the deadline has passed already: a host name can take longer to look up than the whole time,
+    and then there was no socket yet to shut.
+    """
 
-def adapter(live: list[Any]) -> HTTPAdapter:
-    """An adapter whose connections leave their socket in `live`, for the deadline to shut."""
+    def noted(sock: socket.socket) -> socket.socket:
+        """Leave a second handle of a new connection in `live`; TLS takes the first one over before its handshake."""
+        while live:
+            live.pop().close()
+        live.append(sock.dup())
+        if expired():  # asked after the handle is there: one of the two sides always sees the other
+            sock.close()
+            raise TimeoutError
+        return sock
 
     class Plain(urllib3.connection.HTTPConnection):
         response_class = _Reply
 
         def _new_conn(self) -> socket.socket:
-            return _noted(super()._new_conn(), live)
+            return noted(super()._new_conn())
 
     class Secure(urllib3.connection.HTTPSConnection):
         response_class = _Reply
 
         def _new_conn(self) -> socket.socket:
-            return _noted(super()._new_conn(), live)
+            return noted(super()._new_conn())
 
     plain = type("PlainPool", (urllib3.HTTPConnectionPool,), {"ConnectionCls": Plain})
     secure = type("SecurePool", (urllib3.HTTPSConnectionPool,), {"ConnectionCls": Secure})

@@ -26,8 +26,8 @@ class Deadline:
         with self._changed:
             self._due = time.monotonic() + seconds
             if self._wakes == -math.inf:
+                threading.Thread(target=self._watch, name="deadline", daemon=True).start()  # it waits for the lock
                 self._wakes = self._due
-                threading.Thread(target=self._watch, name="deadline", daemon=True).start()
             elif self._due < self._wakes:
                 self._changed.notify()
         try:

@@ -81,11 +81,13 @@ def evaluate_run(outputs: Outputs, data: Path, other: Path | None = None) -> tup
     Returns its path and content. Raises `Precondition` when a run is missing, damaged, made from another data file, or
     not comparable with `other`; nothing is written then.
     """
-    products = catalog.products(data)
-    run = runfile.load(outputs, data)
+    shop = catalog.load(data)
+    products = catalog.products(shop, data)
+    run = runfile.load(outputs, data, shop)
     result = {
         "provenance": {**provenance.program(), "run": run["provenance"]},
         "complete": run["complete"],
+        "unchanged": run["unchanged"],
         "measures": evaluate(run["results"], products),
         "published": PUBLISHED,
         "beyond": beyond.beyond(run["results"], references(run["results"], products)),

@@ -14,7 +14,7 @@ from src import provenance, store
 from src.errors import CheckFailed, Precondition
 from src.outputs import Outputs
 from src.paths import ROOT, near
-from src.printable import dumps, excerpt
+from src.printable import dumps, excerpt, storable
 from src.tools import TOOLS, digest, toolcall
 
 TEXTS = near(ROOT / "data" / "exercise.json")
@@ -51,21 +51,21 @@ def texts(language: str, path: Path = TEXTS) -> dict[str, Any]:
 def exercise(
     outputs: Outputs, cases: Sequence[Any], say: Say, ask: Ask | None = None, language: str = "en"
 ) -> tuple[Path, dict[str, Any]]:
-    """Take REF-000, REF-999 and the first call of `cases` through the gate, and compare each with what was expected.
+    """Take REF-000, REF-999 and the first call of `cases` that names no tool of ours through the gate; compare each.
 
     `say` is told the lesson line by line; `ask` is asked for the predictions, if there is somebody to predict. Returns
-    the file written and its content. Raises `CheckFailed` when an observation is not the expected one, after writing;
-    `KeyboardInterrupt` when the reader leaves, before writing.
+    the file written and its content. Raises `Precondition` when there is no such call; `CheckFailed`, after writing,
+    when an observation is not the expected one; `KeyboardInterrupt` when the reader leaves, before writing.
     """
-    lesson = texts(language)
+    lesson, unlisted = texts(language), _unlisted(cases)
     db = outputs.open_database()
     steps: list[dict[str, Any]] = []
-    for place, call in enumerate((ZERO, UNKNOWN, cases[0])):
-        text = lesson["steps"][place]
+    for place, call in enumerate((ZERO, UNKNOWN, unlisted)):
+        text, shown = lesson["steps"][place], storable(call)
         say(f"{place + 1}. {text['question']}")
-        _line(lesson, say, "call", dumps(call))
+        _line(lesson, say, "call", dumps(shown))
         predicted = _predicted(lesson, place, say, ask) if ask is not None else None
-        step = {"question": text["question"], "call": call, "expected": EXPECTED[place], "prediction": predicted}
+        step = {"question": text["question"], "call": shown, "expected": EXPECTED[place], "prediction": predicted}
         steps.append(step | _observed(db, call, step["expected"]))
         _show(lesson, text, steps[-1], say, asked=ask is not None)
     db.close()
@@ -75,6 +75,14 @@ def exercise(
     if surprises := [step["call"] for step in steps if step["outcome"] != step["expected"]]:
         raise CheckFailed(f"the outcome of {dumps(surprises[0])} is not the one to expect; see {path}")
     return path, {**origin, "steps": steps}
+
+
+def _unlisted(cases: Sequence[Any]) -> Any:
+    """The first case that names another tool, wherever the reader put it; else the first, to show what it comes to."""
+    if not cases:
+        raise Precondition("`cases` in src/cli.py is empty; put a call of the tool `delete` back")
+    named = (case for case in cases if isinstance(case, dict) and "outil" in case)
+    return next((case for case in named if case["outil"] not in list(TOOLS)), cases[0])
 
 
 def reader() -> Ask | None:

@@ -85,13 +85,13 @@ def evaluate_run(outputs: Outputs, data: Path) -> tuple[Path, dict[str, Any]]:
 
     Raises `CheckFailed`, after writing, when anything outside the two reads was executed or the database changed.
     """
-    questions = catalog.load(data)["questions"]
-    run = runfile.load(outputs, data, any_call=True)
+    content = catalog.load(data)
+    run = runfile.load(outputs, data, content, any_call=True)
     result = {
         "provenance": {**provenance.program(), "run": run["provenance"]},
         "complete": run["complete"],
         "unchanged": run["unchanged"],
-        "measures": evaluate(run["results"], questions),
+        "measures": evaluate(run["results"], content["questions"]),
     }
     path = store.write_json(outputs.json("hostile"), result)
     if breaches := result["measures"]["breaches"]:

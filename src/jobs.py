@@ -11,6 +11,7 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 from src import agent
+from src.errors import CommandError, Precondition
 from src.outputs import Outputs
 from src.reply import TransportFailure
 
@@ -21,7 +22,7 @@ def ask(db: sqlite3.Connection, question: dict[str, Any]) -> Answered:
     """Return the result of one question, and whether it failed in transport."""
     failures: list[Exception] = []
     result = agent.run(db, question, failed=failures.append)
-    return result, any(isinstance(failure, TransportFailure) for failure in failures)
+    return result, any(isinstance(failure, TransportFailure | OSError) for failure in failures)
 
 
 def answered(outputs: Outputs, questions: Sequence[dict[str, Any]], jobs: int = 1) -> Generator[Answered, None, None]:
@@ -43,7 +44,7 @@ def answered(outputs: Outputs, questions: Sequence[dict[str, Any]], jobs: int = 
 
 def _in_parallel(outputs: Outputs, questions: Sequence[dict[str, Any]], jobs: int) -> Generator[Answered, None, None]:
     waiting: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
-    ready: queue.SimpleQueue[Answered | None] = queue.SimpleQueue()  # None: a worker has ended
+    ready: queue.SimpleQueue[Answered | CommandError | None] = queue.SimpleQueue()  # None: a worker has ended
     stopped = threading.Event()
     for question in questions:
         waiting.put(question)
@@ -58,18 +59,22 @@ def _in_parallel(outputs: Outputs, questions: Sequence[dict[str, Any]], jobs: in
                 pass
             finally:
                 db.close()
+        except CommandError as exc:
+            ready.put(exc)
         finally:
             ready.put(None)
 
-    # Daemon threads: the ones of an executor are waited for at exit, up to a whole timeout.
-    for number in range(jobs):
-        threading.Thread(target=work, name=f"question-{number}", daemon=True).start()
     try:
+        # Daemon threads: the ones of an executor are waited for at exit, up to a whole timeout.
+        for number in range(jobs):
+            _start(threading.Thread(target=work, name=f"question-{number}", daemon=True), jobs)
         running, left = jobs, len(questions)
         while running:
             item = ready.get()
             if item is None:
                 running -= 1
+            elif isinstance(item, CommandError):
+                raise item
             else:
                 left -= 1
                 yield item
@@ -77,3 +82,10 @@ def _in_parallel(outputs: Outputs, questions: Sequence[dict[str, Any]], jobs: in
             raise RuntimeError(f"{left} questions were not asked: a worker thread failed, see its traceback above")
     finally:
         stopped.set()
+
+
+def _start(thread: threading.Thread, jobs: int) -> None:
+    try:
+        thread.start()
+    except RuntimeError as exc:  # the limit of a container or a user is reached; each job takes two threads
+        raise Precondition(f"--jobs {jobs}: {exc}; use a smaller number") from None

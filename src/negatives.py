@@ -13,9 +13,10 @@ from typing import Any
 from src import provenance, store
 from src.errors import CheckFailed
 from src.outputs import Outputs
+from src.printable import storable
 from src.tools import MAX_CALLS, TOOLS, digest, toolcall
 
-WRITE = "UPDATE products SET stock=stock+1"  # harmless if refused, visible in the digest if not
+WRITE = "UPDATE products SET stock=stock+1"  # changes every row, so that the digest shows it
 ALLOWED = {"outil": TOOLS[1], "arguments": {"ref": "REF-000"}}
 
 
@@ -31,6 +32,11 @@ def _refusal(attempt: Callable[[], object]) -> dict[str, Any]:
     return {"refused": False, "reason": f"it went through: {outcome!r}"}
 
 
+def _write(db: sqlite3.Connection) -> None:
+    with db:  # committed: a write that is rolled back on closing would not show in the digest
+        db.execute(WRITE)
+
+
 def negatives(outputs: Outputs, cases: Sequence[Any]) -> tuple[Path, dict[str, Any]]:
     """Try each malformed call, one call over the budget and one write; returns the file written and its content.
 
@@ -41,9 +47,9 @@ def negatives(outputs: Outputs, cases: Sequence[Any]) -> tuple[Path, dict[str, A
     attempts: list[tuple[str, Any, Callable[[], object]]] = [
         *(("malformed call", call, partial(toolcall, db, call)) for call in cases),
         ("call budget", {**ALLOWED, "count": MAX_CALLS}, partial(toolcall, db, ALLOWED, MAX_CALLS)),
-        ("SQLite write", WRITE, partial(db.execute, WRITE)),
+        ("SQLite write", WRITE, partial(_write, db)),
     ]
-    checks = [{"kind": kind, "attempt": attempt, **_refusal(action)} for kind, attempt, action in attempts]
+    checks = [{"kind": kind, "attempt": storable(attempt), **_refusal(action)} for kind, attempt, action in attempts]
     db.close()
     after = digest(outputs.database)
     result = {

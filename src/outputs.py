@@ -1,5 +1,6 @@
 """Which file each command writes, and the database opened with a clear word when it is not there."""
 
+import contextlib
 import os
 import sqlite3
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import NamedTuple
 
 from src.errors import Precondition
 from src.paths import ROOT, near
+from src.printable import excerpt
 from src.tools import readonly
 
 FRESH = "start from a fresh copy"
@@ -15,6 +17,7 @@ SIDECARS = ("-journal", "-wal", "-shm")
 JOURNAL_MODE = slice(18, 20)  # bytes of the file's header, sqlite.org/fileformat2.html section 1.3
 WRITE_AHEAD = b"\x02\x02"
 # SQLite keeps any type in any column; JSON cannot carry a blob.
+WHOLE = "PRAGMA integrity_check(1)"  # tables and indexes; at most 1,000 references, so it takes no time that is seen
 STRANGE = (
     "SELECT count(*) FROM products WHERE typeof(ref) <> 'text' OR typeof(name) <> 'text' OR typeof(stock) <> 'integer'"
 )
@@ -57,18 +60,24 @@ class Outputs(NamedTuple):
                     f"{self.database}{suffix} lies beside the database: another program writes there, or was "
                     f"interrupted; {FRESH}"
                 )
-        with self.database.open("rb") as file:
-            if file.read(JOURNAL_MODE.stop)[JOURNAL_MODE] == WRITE_AHEAD:
-                raise Precondition(f"{self.database} is in WAL mode, which 'prepare' never sets; {FRESH}")
-        db = None
         try:
-            db = readonly(self.database)
-            strange = db.execute(STRANGE).fetchone()[0]
-        except sqlite3.Error as exc:
-            if db is not None:
-                db.close()
-            raise Precondition(f"{self.database} cannot be read ({exc}); {FRESH}") from None
-        if strange:
-            db.close()
-            raise Precondition(f"{self.database} holds {strange} rows that 'prepare' would not write; {FRESH}")
+            with self.database.open("rb") as file:
+                header = file.read(JOURNAL_MODE.stop)
+        except OSError as exc:
+            raise Precondition(f"{self.database} cannot be read ({exc.strerror}); see its permissions") from None
+        if header[JOURNAL_MODE] == WRITE_AHEAD:
+            raise Precondition(f"{self.database} is in WAL mode, which 'prepare' never sets; {FRESH}")
+        with contextlib.ExitStack() as unless_whole:
+            try:
+                db = readonly(self.database)
+                unless_whole.callback(db.close)
+                (fault,) = db.execute(WHOLE).fetchone()
+                (strange,) = db.execute(STRANGE).fetchone()
+            except sqlite3.Error as exc:
+                raise Precondition(f"{self.database} cannot be read ({exc}); {FRESH}") from None
+            if fault != "ok":
+                raise Precondition(f"{self.database} is damaged ({excerpt(fault)}); {FRESH}")
+            if strange:
+                raise Precondition(f"{self.database} holds {strange} rows that 'prepare' would not write; {FRESH}")
+            unless_whole.pop_all()
         return db

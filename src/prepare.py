@@ -14,7 +14,7 @@ def prepare(outputs: Outputs, data: Path) -> Path:
 
     Raises `Precondition` when a database exists: a new experiment starts from a fresh copy of the project.
     """
-    products = catalog.products(data)
+    products = catalog.products(catalog.load(data), data)
     outputs.folder.mkdir(parents=True, exist_ok=True)
     try:
         create(outputs.database, products)

@@ -30,3 +30,12 @@ def dumps(value: Any, indent: int | None = None) -> str:
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
     return UNUSUAL.sub(lambda match: match[0] if match[0].isprintable() else json.dumps(match[0])[1:-1], text)
+
+
+def storable(value: Any) -> Any:
+    """Return `value`, or its `repr()` where JSON cannot hold it: a reader's own call in `cases` may be anything."""
+    try:
+        dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        return repr(value)
+    return value

@@ -19,7 +19,9 @@ from src.printable import excerpt
 if TYPE_CHECKING:
     from src.client import Client
 
-CPU_TAG = "cpu"  # `src.embedded_server` tags its model so; llama.cpp itself does not report the device
+# llama.cpp does not report its device; `src.embedded_server` and compose.yaml tag the model with the one asked for.
+CPU_TAG = "cpu"
+DEVICE_TAGS = (CPU_TAG, "cuda")
 ENGINE_TAG = "xllamacpp-"  # and with the wheel's version, since the wheel does not know llama.cpp's build number
 
 CPU_INFO = Path("/proc/cpuinfo")  # Linux; elsewhere the kind of machine stands in
@@ -32,10 +34,14 @@ def program() -> dict[str, Any]:
         "program": f"r3 {__version__}",
         "python": ".".join(map(str, sys.version_info[:3])),
         "sqlite": sqlite3.sqlite_version,
-        "platform": f"{sys.platform} {os.uname().machine}",
-        "cpu": _cpu(),
+        **machine(),
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def machine() -> dict[str, Any]:
+    """The kind of this machine, which a time depends on."""
+    return {"platform": f"{sys.platform} {os.uname().machine}", "cpu": _cpu()}
 
 
 def _cpu() -> str:
@@ -58,38 +64,41 @@ def tokens_from_cache(results: Iterable[dict[str, Any]]) -> int | None:
 def server(client: "Client") -> dict[str, Any]:
     """What the server says about itself: model, build, slots, context, settings; `None` where it is silent.
 
-    `defaults` are its sampling settings; those of `generation` in the same record were sent and come before them.
-
-    `files` holds the pinned digests of the model of that name in `configs/models.lock.json`.
+    `requested` is the name that was sent with each question. `defaults` are the server's sampling settings; those of
+    `generation` in the same record were sent and come before them. `files` holds the pinned digests of the model of
+    that name in `configs/models.lock.json`.
     """
     from src.models import pinned_as  # not paid by the commands that need no model
 
     _, props = client.get("/props")
     _, models = client.get("/v1/models")
     props = props if isinstance(props, dict) else {}
-    entry = _first(models)
+    entry = _entry(models, client.config.model)
     tags = [tag for tag in _list(entry.get("tags")) if isinstance(tag, str)]
     name = _text(entry.get("id")) or _text(props.get("model_alias"))
     generation = _dict(props.get("default_generation_settings"))
     template = props.get("chat_template") if isinstance(props.get("chat_template"), str) else None
     return {
+        "requested": client.config.model,
         "model": name,
         "quantisation": _text(props.get("model_ftype")),
         "files": [{"name": file.name, "sha256": file.sha256} for file in pinned_as(name or "")],
         "build": _text(next((tag for tag in tags if tag.startswith(ENGINE_TAG)), props.get("build_info"))),
         "slots": _integer(props.get("total_slots")),
         "context_tokens": _integer(generation.get("n_ctx")),
-        "device": CPU_TAG if CPU_TAG in tags else None,
+        "device": next((tag for tag in DEVICE_TAGS if tag in tags), None),
         "parameters": _integer(_dict(entry.get("meta")).get("n_params")),
         "chat_template_sha256": hashlib.sha256(template.encode("utf-8", "replace")).hexdigest() if template else None,
         "defaults": _scalars(_dict(generation.get("params"))),
     }
 
 
-def _first(models: Any) -> dict[str, Any]:
-    data = models.get("data") if isinstance(models, dict) else None
-    found = data[0] if isinstance(data, list) and data else None
-    return _dict(found)
+def _entry(models: Any, requested: str) -> dict[str, Any]:
+    """The model that answers: the one of the requested name, or the only one; of several others none is known to."""
+    entries = [_dict(entry) for entry in _list(_dict(models).get("data"))]
+    named = [entry for entry in entries if entry.get("id") == requested]
+    found = named or entries
+    return found[0] if len(found) == 1 else {}
 
 
 def _scalars(settings: dict[str, Any]) -> dict[str, Any]:

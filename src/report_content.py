@@ -8,7 +8,7 @@ from typing import Any
 
 from src import beyond, guard, runfile, tables, wording
 from src.printable import visible
-from src.results import observed
+from src.results import CHECKS, observed, refused_by
 
 HEADING_SHOWN = 120  # characters of a question in its heading
 TEXT_SHOWN = 2000  # characters of one text on the page; agent.json has the whole
@@ -22,20 +22,13 @@ OUTCOMES = {
     "wording": ("~", "right read, a fault in the model’s sentence"),
     "missing": ("✗", "right read, the model’s sentence lacks the number"),
     "refused": ("⊘", "proposal refused, nothing read"),
-    "failed": ("!", "the server failed"),
+    "failed": ("!", "the server or the database failed"),
 }
 FILTERS = {
     "marker": "missing marker",
     "number": "unsupported number",
     "refused": "refused or failed",
     "slow": "slow (slowest 5 %)",
-}
-# The checks between a proposal and the database, in the order in which the code makes them, and their refusals.
-CHECKS = ("reply", "finish reason", "JSON", "tool and shape", "reference")
-REFUSALS = {
-    "Proposition tronquée": "finish reason",
-    "Outil interdit ou appel mal formé": "tool and shape",
-    "Référence ou arguments invalides": "reference",
 }
 
 
@@ -55,8 +48,8 @@ def content(run: dict[str, Any], evaluation: dict[str, Any] | None, negatives: d
     attempts = negatives if negatives is not None and _is_negatives(negatives) else None
     return {
         "run": run,
-        "language": run["provenance"].get("language", "en"),
-        "server": run["provenance"].get("server") or {},
+        "language": run["provenance"]["language"],
+        "server": run["provenance"]["server"],
         "evaluation": measured,
         "evaluation_note": said,
         "measure_rows": tables.MEASURES,
@@ -145,10 +138,10 @@ def _question(result: dict[str, Any], slow: bool, limit: int) -> dict[str, Any]:
 
 
 def _outcome(result: dict[str, Any], faults: list[str]) -> str:
-    if result["proposal"] is None or (result["trace"] and result["answer"] is None):
-        return "failed"
     if not result["trace"]:
-        return "refused"
+        return "refused" if refused_by(result) else "failed"
+    if result["answer"] is None:
+        return "failed"
     return "missing" if "figure_missing" in faults else "wording" if faults else "right"
 
 
@@ -156,7 +149,11 @@ def _checks(result: dict[str, Any]) -> list[tuple[str, str]]:
     """The checks on the way to the database that passed, the one that decided, and those not reached any more."""
     if result["trace"]:
         return [("passed", ", ".join(CHECKS))]
-    decided = REFUSALS.get(result["error"] or "", "JSON") if result["proposal"] else "reply"
+    decided = refused_by(result)
+    if decided is None:
+        decided = "reply"
+        if result["proposal"]:  # it passed all of them, and the database could not be read
+            return [("passed", ", ".join(CHECKS))]
     place = CHECKS.index(decided)
     states = (("passed", CHECKS[:place]), ("refused", (decided,)), ("not reached", CHECKS[place + 1 :]))
     return [(state, ", ".join(names)) for state, names in states if names]

@@ -35,7 +35,7 @@ def run_once(outputs: Outputs, data: Path, language: str, cases: Sequence[Any]) 
     show.with_progress(len(run.questions), 0, lambda progress: session.work(run, progress))
     negatives.negatives(outputs, cases)
     evaluate.evaluate_run(outputs, data)
-    exercise.exercise(outputs, cases, say=lambda _: None)
+    exercise.exercise(outputs, cases, say=lambda _: None, language=language)
     names = ("prepare", "agent", "negatives", "evaluation", "exercise")
     return {name: store.read_json(outputs.json(name), "run reproduce again") for name in names}
 
@@ -75,6 +75,5 @@ def _print_summary(made: Sequence[tuple[Path, dict[str, Any]]]) -> None:
     show.say(show.checks(made[-1][1]["negatives"]))
     show.say("\n== database before and after the questions")
     show.say(show.digests(made[-1][1]["agent"]))
-    server = made[-1][1]["agent"]["provenance"]["server"]
-    show.say(f"\n== measures ({server['model']}, {server['build']}, {server['device'] or 'device not reported'})")
+    show.say(f"\n== measures\n{tables.heading(made[-1][1]['evaluation'])}")
     show.say(tables.measures([(folder.name, content["evaluation"]["measures"]) for folder, content in made]))

@@ -2,7 +2,26 @@
 
 from typing import Any
 
+# The checks between a proposal and the database, in the order in which the code makes them.
+CHECKS = ("reply", "finish reason", "JSON", "tool and shape", "reference")
+# How the message of each refusal begins; any other error is a failure, not a refusal.
+REFUSALS = {
+    "Proposition tronquée": "finish reason",
+    "empty answer": "JSON",
+    "not JSON": "JSON",
+    "Outil interdit ou appel mal formé": "tool and shape",
+    "Référence ou arguments invalides": "reference",
+}
+
 
 def observed(result: dict[str, Any]) -> dict[str, Any] | None:
     """Return what the tool read for this question, or `None` when no call was executed."""
     return result["trace"][0]["observation"] if result["trace"] else None
+
+
+def refused_by(result: dict[str, Any]) -> str | None:
+    """Return the one of CHECKS that refused the proposal, or `None` when none did."""
+    if result["trace"] or not result["proposal"]:
+        return None
+    error = result["error"] or ""
+    return next((check for start, check in REFUSALS.items() if error.startswith(start)), None)

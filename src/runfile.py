@@ -34,8 +34,10 @@ def _rules(part: str, any_call: bool = False) -> "jsonschema.protocols.Validator
 
 def is_result_of(result: Any, question: dict[str, Any]) -> bool:
     """Whether `result` is the finished result of exactly this question."""
-    if not _rules("/$defs/result").is_valid(result):
-        return False
+    return _rules("/$defs/result").is_valid(result) and _answers(result, question)
+
+
+def _answers(result: dict[str, Any], question: dict[str, Any]) -> bool:
     return all(name in result and result[name] == value for name, value in question.items())
 
 
@@ -67,8 +69,12 @@ def remedy(outputs: Outputs) -> str:
     return f"run the questions first with: {outputs.command('agent')}"
 
 
-def load(outputs: Outputs, data: Path, any_call: bool = False) -> dict[str, Any]:
-    """Return what `read` returns for `agent.json`; also refuses a run that was made from other data than `data`."""
+def load(outputs: Outputs, data: Path, content: dict[str, Any], any_call: bool = False) -> dict[str, Any]:
+    """Return what `read` returns for `agent.json`; also refuses a run that was made from other data than `data`.
+
+    `content` is what the catalogue at `data` holds: every result must be that of one of its questions, since later
+    steps look its reference up.
+    """
     path = outputs.json("agent")
     run = read(path, remedy(outputs), any_call)
     origin = run["provenance"]["data"]
@@ -77,4 +83,10 @@ def load(outputs: Outputs, data: Path, any_call: bool = False) -> dict[str, Any]
             f"{path} was made from {excerpt(origin['file'])} ({origin['sha256'][:8]}), not from {data} as it is now; "
             "name the file of that run with --data, or run the questions again"
         )
+    asked = {q["id"]: q for q in catalog.questions(content, run["provenance"]["language"])}
+    for result in run["results"]:
+        if not _answers(result, asked.get(result["id"], {"id": None})):
+            raise Precondition(
+                f"{path} does not hold a run: question {result['id']} is not one of {data}; {remedy(outputs)}"
+            )
     return run

@@ -30,6 +30,7 @@ class Run:
     questions: list[dict[str, Any]]
     results: list[dict[str, Any]] = field(default_factory=list)
     kept: int = 0
+    lost: set[int] = field(default_factory=set)  # ids that failed in transport: --resume asks them again
 
     @property
     def missing(self) -> list[dict[str, Any]]:
@@ -46,24 +47,35 @@ def begin(outputs: Outputs, data: Path, language: str, say: Say, *, guarded: boo
     """
     questions = catalog.questions(catalog.load(data), language)
     outputs.open_database().close()
+    identity = {
+        **provenance.machine(),
+        **conditions(outputs, language, guarded, say),
+        "data": catalog.origin(data),
+        "jobs": in_flight,
+    }
+    if (slots := identity["server"]["slots"]) is not None and slots < in_flight:
+        say(f"the server answers {slots} at a time: of {in_flight} questions in flight the others wait for it")
+    return Run(outputs, identity, questions)
+
+
+def conditions(outputs: Outputs, language: str, guarded: bool, say: Say) -> dict[str, Any]:
+    """Wait for the server and return what decides about the text of an answer.
+
+    Raises `ServerUnavailable`.
+    """
     server = client.current()
     client.wait_ready(server, say)
     try:
         reported = provenance.server(server)
     except (TransportFailure, BadReply) as exc:
         raise ServerUnavailable(f"model server {server.config.base_url}: {exc}; see its log") from None
-    identity = {
+    return {
         "server": reported,
         "generation": agent.GENERATION,
         "language": language,
-        "data": catalog.origin(data),
         "database": digest(outputs.database),
         "guard_answers": guarded,
-        "jobs": in_flight,
     }
-    if (slots := reported["slots"]) is not None and slots < in_flight:
-        say(f"the server answers {slots} at a time: of {in_flight} questions in flight the others wait for it")
-    return Run(outputs, identity, questions)
 
 
 def work(run: Run, progress: Callable[[dict[str, Any]], object]) -> Path:
@@ -73,13 +85,14 @@ def work(run: Run, progress: Callable[[dict[str, Any]], object]) -> Path:
     writing. Whatever else ends the run early, Ctrl-C included, leaves `agent.json` with what was finished, marked
     incomplete; on a full disk that is the journal's part.
     """
+    path = run.outputs.json("agent")
     entries = [{"identity": run.identity}, *(_entry(result, transport=False) for result in run.results)]
     try:
         with store.Journal(run.outputs.journal).writing(entries) as journal:
             try:
                 _ask_all(run, journal, progress)
             finally:
-                path = _write(run)
+                record = _write(run, path)
     except (KeyboardInterrupt, BrokenPipeError) as exc:
         reason = " by a reader that closed the output" if isinstance(exc, BrokenPipeError) else "".join(exc.args[:1])
         raise KeyboardInterrupt(f"{reason}; {_kept(run)}") from exc
@@ -87,13 +100,13 @@ def work(run: Run, progress: Callable[[dict[str, Any]], object]) -> Path:
         raise Precondition(f"{exc.strerror or exc}: the results cannot be written; {_kept(run)}") from exc
     if not run.missing:
         run.outputs.journal.unlink()
-    _check(run, path)
+    _check(run, record, path)
     return path
 
 
 def _kept(run: Run) -> str:
-    remedy = run.outputs.command("agent --resume")
-    return f"{len(run.results)} of {len(run.questions)} results are kept, finish with: {remedy}"
+    kept, remedy = len(run.results) - len(run.lost), run.outputs.command("agent --resume")
+    return f"{kept} of {len(run.questions)} results are kept, finish with: {remedy}"
 
 
 def _ask_all(run: Run, journal: store.Journal, progress: Callable[[dict[str, Any]], object]) -> None:
@@ -104,19 +117,27 @@ def _ask_all(run: Run, journal: store.Journal, progress: Callable[[dict[str, Any
                 result["delivered"] = guard.deliver(result, run.identity["language"])
             journal.append(_entry(result, transport))
             run.results.append(result)
+            run.lost |= {result["id"]} if transport else set()
             progress(result)
             failures = failures + 1 if transport else 0
             if failures == GIVE_UP_AFTER:
+                _withdraw(run, failures)
                 raise ServerUnavailable(
                     f"the model server is gone ({failures} transport failures in a row: {result['error']}); "
-                    f"{len(run.results) - failures} of {len(run.questions)} results are kept, "
-                    f"start the server and finish with: {run.outputs.command('agent --resume')}"
+                    f"start it again; {_kept(run)}"
                 )
 
 
-def _check(run: Run, path: Path) -> None:
+def _withdraw(run: Run, failures: int) -> None:
+    """Take the last results back: questions that nobody was there to answer have not been asked."""
+    for result in run.results[-failures:]:
+        run.lost.discard(result["id"])
+    del run.results[-failures:]
+
+
+def _check(run: Run, record: dict[str, Any], path: Path) -> None:
     """Raise `CheckFailed` unless one database, unchanged, and one model stand behind the results."""
-    if _digest_now(run) != run.identity["database"]:
+    if not record["unchanged"]:
         raise CheckFailed(f"{run.outputs.database} changed during the run; see the two digests in {path}")
     replies = [reply for result in run.results for reply in (result["proposal"], result["answer"]) if reply]
     for key in ("model", "build"):
@@ -139,31 +160,32 @@ def _entry(result: dict[str, Any], transport: bool) -> dict[str, Any]:
     return {"result": result, "transport_failure": transport}
 
 
-def _write(run: Run) -> Path:
-    """Write `agent.json` in the order of the questions; an incomplete one never takes the place of a complete one."""
-    path = run.outputs.json("agent")
+def _write(run: Run, path: Path) -> dict[str, Any]:
+    """Write `agent.json` in the order of the questions and return its content.
+
+    An incomplete one never takes the place of a complete one.
+    """
     order = {question["id"]: place for place, question in enumerate(run.questions)}
     complete = not run.missing
     if not complete and path.exists() and not _is_incomplete(path):
         path.replace(path.with_name("agent.previous.json"))
     after = _digest_now(run)
-    return store.write_json(
-        path,
-        {
-            "provenance": {
-                **provenance.program(),
-                **run.identity,
-                "tokens_from_cache": provenance.tokens_from_cache(run.results),
-            },
-            "complete": complete,
-            "resumed": bool(run.kept),
-            "kept": run.kept,
-            "digest_before": run.identity["database"],
-            "digest_after": after,
-            "unchanged": after == run.identity["database"],
-            "results": sorted(run.results, key=lambda result: order[result["id"]]),
+    record = {
+        "provenance": {
+            **provenance.program(),
+            **run.identity,
+            "tokens_from_cache": provenance.tokens_from_cache(run.results),
         },
-    )
+        "complete": complete,
+        "resumed": bool(run.kept),
+        "kept": run.kept,
+        "digest_before": run.identity["database"],
+        "digest_after": after,
+        "unchanged": after == run.identity["database"],
+        "results": sorted(run.results, key=lambda result: order[result["id"]]),
+    }
+    store.write_json(path, record)
+    return record
 
 
 def _is_incomplete(path: Path) -> bool:

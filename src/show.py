@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from src.printable import excerpt
-from src.results import observed
+from src.printable import dumps, excerpt
+from src.results import observed, refused_by
 
 SHOWN = 300  # characters of a model's text
 LINES_PER_RUN = 30  # plain progress lines for a run of any length
@@ -28,7 +28,7 @@ def observation_line(result: dict[str, Any]) -> str:
     """Return what a result came to in a few words, e.g. `REF-000 stock 0`."""
     seen = observed(result)
     if seen is None:
-        return f"refused: {excerpt(result['error'] or '')}"
+        return f"{'refused' if refused_by(result) else 'failed'}: {excerpt(result['error'] or '')}"
     return f"{result['trace'][0]['call']['arguments']['ref']} " + (
         f"stock {seen['stock']}" if "stock" in seen else "not found"
     )
@@ -78,7 +78,7 @@ def stages(result: dict[str, Any]) -> str:
         ("proposal", _generated(proposal) if proposal else "none: the model gave no usable reply"),
         (
             "observation",
-            excerpt(json.dumps(seen, ensure_ascii=False), SHOWN) if seen is not None else "none: nothing was read",
+            excerpt(dumps(seen), SHOWN) if seen is not None else "none: nothing was read",
         ),
         ("answer", _generated(answer) if answer else "none"),
     ]
@@ -107,7 +107,7 @@ def checks(result: dict[str, Any]) -> str:
     """Return the refusals of `negatives`, one a line, then the digests."""
     lines = [
         f"  {'refused' if check['refused'] else 'GOT THROUGH':<11}  {check['kind']:<14}  "
-        f"{json.dumps(check['attempt'], ensure_ascii=False)}\n{'':15}{check['reason']}"
+        f"{dumps(check['attempt'])}\n{'':15}{check['reason']}"
         for check in result["checks"]
     ]
     same = "unchanged" if result["unchanged"] else "CHANGED"

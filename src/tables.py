@@ -37,6 +37,24 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(line.rstrip() for line in [lines[0], "  ".join("-" * width for width in widths), *lines[1:]])
 
 
+def heading(evaluation: dict[str, Any]) -> str:
+    """Return whose figures these are: model, build, device and machine; and what is wrong with the run as a whole."""
+    conditions = evaluation["provenance"]["run"]
+    server = conditions["server"]
+    named = (
+        server["model"] or "a model that the server does not name",
+        server["build"] or "build not reported",
+        server["device"] or "device not reported",
+        f"client on {conditions['cpu']}" if "cpu" in conditions else "",
+    )
+    lines = [", ".join(excerpt(part) for part in named if part)]
+    if not evaluation["complete"]:
+        lines.append(f"INCOMPLETE: {evaluation['measures']['queries']} results; finish the run with agent --resume")
+    if not evaluation["unchanged"]:
+        lines.append("THE DATABASE CHANGED during the run")
+    return "\n".join(lines)
+
+
 def measures(runs: Sequence[tuple[str, dict[str, Any]]]) -> str:
     """Return the measures of our runs beside the published ones, which are labelled as somebody else's."""
     columns = [*runs, *((f"R3 {place}*", run) for place, run in enumerate(PUBLISHED["runs"], 1))]

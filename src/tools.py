@@ -24,8 +24,8 @@ INSERT = "INSERT INTO products(ref,name,stock) VALUES(:ref,:name,:stock)"
 def create(path: str | os.PathLike[str], products: Iterable[Mapping[str, Any]]) -> None:
     """Build a new SQLite file at `path` from records such as `{"ref": "REF-000", "name": "Produit 0", "stock": 0}`.
 
-    Raises `FileExistsError` when anything has that name, and leaves it as it was. The file appears under its name
-    complete or not at all: it is built under another name beside it.
+    Raises `FileExistsError` when anything has that name, and leaves it as it was. The file is built under another name
+    beside it and appears complete or not at all.
     """
     final = Path(path)
     if os.path.lexists(final):
@@ -39,14 +39,14 @@ def create(path: str | os.PathLike[str], products: Iterable[Mapping[str, Any]]) 
                 db.executemany(INSERT, products)
         finally:
             db.close()
-        _publish(draft, final)
+        publish(draft, final)
     finally:
         draft.unlink(missing_ok=True)
         draft.with_name(draft.name + "-journal").unlink(missing_ok=True)
 
 
-def _publish(draft: Path, final: Path) -> None:
-    """Give the finished draft its name, refusing to replace a file that appeared meanwhile."""
+def publish(draft: Path, final: Path) -> None:
+    """Give the finished draft its name; raises `FileExistsError` rather than replace a file that appeared meanwhile."""
     with draft.open("rb") as file:
         os.fsync(file.fileno())
     try:
@@ -55,16 +55,24 @@ def _publish(draft: Path, final: Path) -> None:
         raise
     except OSError:  # a file system without hard links: reserve the name, then replace the reservation
         final.touch(exist_ok=False)
-        draft.replace(final)
+        try:
+            draft.replace(final)
+        except OSError:
+            final.unlink(missing_ok=True)
+            raise
 
 
 def readonly(path: str | os.PathLike[str]) -> sqlite3.Connection:
     """Open the database at `path` so that SQLite itself refuses every write.
 
     Raises `sqlite3.OperationalError` when the file is missing; never creates one. Subtle: `as_uri()` escapes `?`, `#`
-    and `%`; a URI glued together by hand would open, or create, another file.
+    and `%`; a URI glued together by hand would open, or create, another file. And `mode=ro` guards this file only:
+    without the other two settings ATTACH, VACUUM INTO and temporary tables would still write elsewhere.
     """
-    return sqlite3.connect(Path(path).resolve().as_uri() + "?mode=ro", uri=True)
+    db = sqlite3.connect(Path(path).resolve().as_uri() + "?mode=ro", uri=True)
+    db.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    db.execute("PRAGMA query_only=ON")
+    return db
 
 
 def digest(path: str | os.PathLike[str]) -> str:

@@ -9,6 +9,7 @@ import secrets
 import sqlite3
 from pathlib import Path
 
+from src import tools
 from src.errors import Precondition
 from src.outputs import Outputs
 
@@ -28,7 +29,7 @@ def image(source: Path = SOURCE) -> bytes:
         return con.serialize()
 
 
-def publish(content: bytes, path: Path) -> None:
+def write_new(content: bytes, path: Path) -> None:
     """Write `content` to the new file `path` in one step; FileExistsError, and no change, if the name is taken."""
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
@@ -36,13 +37,7 @@ def publish(content: bytes, path: Path) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        try:
-            os.link(draft, path)  # unlike a rename, a link never replaces what is there
-        except FileExistsError:
-            raise
-        except OSError:  # a file system without hard links: take the name, then put the content behind it
-            path.touch(exist_ok=False)
-            draft.replace(path)
+        tools.publish(draft, path)
     finally:
         draft.unlink(missing_ok=True)
 
@@ -53,7 +48,7 @@ def create(path: str | Path) -> Path:
     if not target.parent.is_dir():
         raise Precondition(f"the folder {target.parent} does not exist; make it first, or name a file elsewhere")
     try:
-        publish(image(), target)
+        write_new(image(), target)
     except FileExistsError:
         raise Precondition(f"{target} exists and is left as it is; name another file, or remove this one") from None
     except OSError as error:

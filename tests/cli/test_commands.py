@@ -56,6 +56,19 @@ def test_negatives_refuses_seven_of_seven_and_leaves_the_database(prepared: Path
     assert result["digest_before"] == result["digest_after"] == digest(prepared / "stock.db") == before
 
 
+def test_a_write_that_gets_through_is_reported_and_shows_in_the_digest(tmp_path: Path) -> None:
+    """Both locks of the connection are broken on purpose."""
+    copy = copied_project(tmp_path)
+    tools = copy / "src" / "tools.py"
+    source = tools.read_text(encoding="utf-8")
+    broken = source.replace("?mode=ro", "?mode=rw").replace("query_only=ON", "query_only=OFF")
+    tools.write_text(broken, encoding="utf-8")
+    assert cli("prepare", cwd=copy).status == 0
+    assert_one_line(cli("negatives", cwd=copy), 1, "a forbidden attempt was not refused: UPDATE products")
+    result = read(copy / "outputs" / "negatives.json")
+    assert (result["refused"], result["unchanged"]) == (6, False)
+
+
 def test_exercise_shows_zero_unknown_and_refusal_apart(prepared: Path) -> None:
     ended = cli("--outputs", prepared, "exercise")
     assert (ended.status, ended.err) == (0, "")
@@ -145,6 +158,9 @@ DAMAGED = [
     ("negative stock", lambda data: data["products"][5].update(stock=-1), "products[5].stock"),
     ("fraction", lambda data: data["products"][5].update(stock=0.5), "products[5].stock"),
     ("true for a number", lambda data: data["products"][5].update(stock=True), "products[5].stock"),
+    ("a whole number with a point", lambda data: data["products"][5].update(stock=5.0), "products[5].stock"),
+    ("half a surrogate pair", lambda data: data["products"][5].update(name="\ud800"), "products[5].name"),
+    ("half a pair in a question", lambda data: data["queries"][5].update(vi="\udfff?"), "queries[5].vi"),
     ("unknown field", lambda data: data["products"][0].update(price=1), "price"),
     ("missing text", lambda data: data["queries"][2].pop("vi"), "'vi' is a required property"),
     ("repeated reference", lambda data: data["products"].append(data["products"][0]), "'REF-000' appears twice"),

@@ -156,6 +156,42 @@ def test_an_observation_that_is_not_the_expected_one_fails_the_command(tmp_path:
     assert steps_of(copy / "outputs")[2]["outcome"] == "found"
 
 
+def with_cases(tmp_path: Path, cases: str) -> Path:
+    """A prepared copy of the project in which a reader has written this list."""
+    copy = copied_project(tmp_path)
+    source = copy / "src" / "cli.py"
+    before, _, after = source.read_text(encoding="utf-8").partition("cases: list[Any] = [")
+    source.write_text(f"{before}cases: list[Any] = {cases}\n_OLD = [{after}", encoding="utf-8")
+    assert cli("prepare", cwd=copy).status == 0
+    return copy
+
+
+def test_the_call_of_an_unlisted_tool_is_found_wherever_it_stands(tmp_path: Path) -> None:
+    copy = with_cases(
+        tmp_path, '[{"outil": "consulter_stock", "arguments": {}}, 7, {"outil": "delete", "arguments": {}}]'
+    )
+    assert cli("exercise", cwd=copy).status == 0
+    assert steps_of(copy / "outputs")[2]["call"]["outil"] == "delete"
+    assert cli("negatives", cwd=copy).status == 0
+
+
+def test_an_empty_list_of_calls_is_named(tmp_path: Path) -> None:
+    copy = with_cases(tmp_path, "[]")
+    assert_one_line(cli("exercise", cwd=copy), 2, "`cases` in src/cli.py is empty")
+
+
+def test_a_call_that_json_cannot_hold_is_refused_and_recorded_as_python_writes_it(tmp_path: Path) -> None:
+    calls = ("{1, 2}", 'b"delete"', 'float("nan")', "{(1, 2): 3}", '{"outil": {"delete"}, "arguments": {}}')
+    copy = with_cases(tmp_path, f"[{', '.join(calls)}]")
+    ended = cli("negatives", cwd=copy)
+    assert ended.status == 0, ended.err
+    checks = json.loads((copy / "outputs" / "negatives.json").read_text())["checks"]
+    assert [check["refused"] for check in checks] == [True] * (len(calls) + 2)
+    assert checks[1]["attempt"] == "b'delete'"
+    assert cli("exercise", cwd=copy).status == 0
+    assert steps_of(copy / "outputs")[2]["call"] == "{'outil': {'delete'}, 'arguments': {}}"
+
+
 def test_sigterm_ends_the_lesson_as_ctrl_c_does(prepared: Path) -> None:
     ours, theirs = pty.openpty()
     program = subprocess.Popen(

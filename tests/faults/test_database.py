@@ -50,6 +50,14 @@ def test_a_folder_of_any_legal_name_is_used_and_no_other(name: str, tmp_path: Pa
     tally.count("faults", "database: folder names")
 
 
+def index_damaged(path: Path) -> None:
+    """The entries of the index on `ref`, which is the last page, point to other rows."""
+    size = path.stat().st_size
+    with path.open("r+b") as file:
+        file.seek(size - 8)
+        file.write(b"\x03\x17\x03REF-9"[:8])
+
+
 COMMANDS = ("agent", "ask", "negatives", "exercise")
 
 
@@ -123,6 +131,7 @@ STATES: dict[str, Callable[[Path], object]] = {
     "rollback journal": uncommitted_journal,
     "write-ahead log": write_ahead,
     "write-ahead mode": wal_mode,
+    "index damaged": index_damaged,
     "fifo": fifo,
     "folder": lambda path: (path.unlink(), path.mkdir()),
     "dangling link": lambda path: (path.unlink(), path.symlink_to("nowhere")),

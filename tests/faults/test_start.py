@@ -4,12 +4,16 @@ Run alone with: python -m pytest tests/faults/test_start.py
 """
 
 import json
+import socket
 import threading
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+from src.client import Client
+from src.reply import TransportFailure
+from src.settings import Settings
 from tests.support import tally
 from tests.support.faulty_server import (
     Request,
@@ -79,6 +83,32 @@ def test_nobody_listening_is_named(url: str, says: str, shop: Shop) -> None:
     shop.url, shop.env["LLM_WAIT_S"] = url, "0.4"
     failed(shop.run("agent"), 3, says)
     tally.count("faults", "server start: never ready")
+
+
+@pytest.mark.parametrize("status", ["405 Method Not Allowed", "501 Unsupported method ('GET')"])
+def test_a_server_that_takes_questions_and_nothing_else_is_asked(status: str, shop: Shop) -> None:
+    with serving(lambda request: None if request.stage else [send(http(b"", status))]) as server:
+        shop.url = server.url
+        told = succeeded(shop.run("ask", QUESTION))
+    assert "waiting" not in told
+    assert shop.read("ask.json")["provenance"]["server"]["model"] is None
+    tally.count("faults", "server start: ready later")
+
+
+def test_a_name_that_takes_too_long_to_look_up_does_not_lift_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The deadline passes before there is a socket that it could shut."""
+    looked_up = socket.getaddrinfo
+
+    def slowly(*args: Any, **kwargs: Any) -> Any:
+        threading.Event().wait(0.6)
+        return looked_up(*args, **kwargs)
+
+    monkeypatch.setattr(socket, "getaddrinfo", slowly)
+    with serving(lambda _: [drip(http(b"{}"), 0.5)]) as server:
+        client = Client(Settings(server.url, "", "m", timeout_s=0.2, wait_s=1))
+        with pytest.raises(TransportFailure, match=r"no complete reply within 0\.2 s"):
+            client.chat({})
+        assert not server.requests
 
 
 @pytest.mark.parametrize("name", ["loading", "refused", "reset"])

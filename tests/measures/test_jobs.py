@@ -167,7 +167,39 @@ def test_a_worker_that_breaks_is_reported_and_waits_for_nobody(
         list(jobs.answered(outputs, questions, 4))
 
 
-@pytest.mark.parametrize("number", ["0", "-1", "65", "many"])
+def test_a_database_that_a_worker_cannot_open_is_one_line(
+    make: Make, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outputs, opened = make(), Outputs.open_database
+
+    def gone(self: Outputs) -> Any:
+        if threading.current_thread() is not threading.main_thread():
+            raise Precondition("the database went away")
+        return opened(self)
+
+    monkeypatch.setattr(Outputs, "open_database", gone)
+    capsys.readouterr()
+    assert main(["--outputs", str(outputs.folder), "agent", "--jobs", "3"]) == 2
+    assert capsys.readouterr().err == "python -m src.cli agent: the database went away\n"
+
+
+def test_more_threads_than_the_machine_allows_is_one_line_with_the_remedy(
+    make: Make, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outputs, start = make(), threading.Thread.start
+
+    def limited(self: threading.Thread) -> None:
+        if self.name == "question-2":
+            raise RuntimeError("can't start new thread")
+        start(self)
+
+    monkeypatch.setattr(threading.Thread, "start", limited)
+    capsys.readouterr()
+    assert main(["--outputs", str(outputs.folder), "agent", "--jobs", "3"]) == 2
+    assert "--jobs 3: can't start new thread; use a smaller number" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "25", "many"])
 def test_a_senseless_number_of_jobs_is_refused(
     make: Make, capsys: pytest.CaptureFixture[str], tmp_path: Path, number: str
 ) -> None:

@@ -115,6 +115,38 @@ def test_create_never_replaces_a_file_that_appears_while_it_builds(tmp_path: Pat
     assert path.read_bytes() == b"mine" and names(tmp_path) == ["stock.db"]
 
 
+def test_a_file_system_that_can_neither_link_nor_rename_keeps_no_empty_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: Any) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refused)
+    create(tmp_path / "one.db", PRODUCTS)
+    assert names(tmp_path) == ["one.db"] and digest(tmp_path / "one.db")
+    monkeypatch.setattr(Path, "replace", refused)
+    with pytest.raises(PermissionError):
+        create(tmp_path / "two.db", PRODUCTS)
+    assert names(tmp_path) == ["one.db"]
+
+
+WRITES_ELSEWHERE = (
+    "ATTACH '{folder}/other.db' AS other",
+    "VACUUM INTO '{folder}/copy.db'",
+    "CREATE TEMP TABLE note(text)",
+)
+
+
+@pytest.mark.parametrize("write", WRITES_ELSEWHERE)
+def test_the_readers_connection_writes_no_other_file_either(write: str, tmp_path: Path) -> None:
+    create(tmp_path / "stock.db", PRODUCTS)
+    db = readonly(tmp_path / "stock.db")
+    with pytest.raises(sqlite3.Error):
+        db.execute(write.format(folder=tmp_path))
+    db.close()
+    assert names(tmp_path) == ["stock.db"]
+
+
 BAD_PRODUCTS = st.lists(
     st.one_of(
         st.fixed_dictionaries({"ref": JSON, "name": JSON, "stock": JSON}),

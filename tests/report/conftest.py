@@ -76,16 +76,22 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Outputs:
 def thousand(tmp_path_factory: pytest.TempPathFactory, broken: Outputs) -> Outputs:
     """A run of 1,000 questions with long answers, made from the faulty one."""
     outputs = Outputs(tmp_path_factory.mktemp("thousand"))
+    shop = catalog.load()
+    texts = {query["id"]: query for query in shop["queries"]}
     run = json.loads(broken.json("agent").read_text(encoding="utf-8"))
     pick = random.Random(7)
-    results = []
+    results, queries = [], []
     for number in range(1000):
         result = json.loads(json.dumps(pick.choice(run["results"])))
         if result["answer"]:
             result["answer"]["raw"] += " — a sentence of a usual length, of which there are many." * 8
+        queries.append({**texts[result["id"]], "id": number})
         results.append({**result, "id": number, "seconds": pick.uniform(0.5, 4.0)})
+    data = outputs.folder / "products.json"
+    data.write_text(json.dumps({**shop, "queries": queries}), encoding="utf-8")
+    run["provenance"]["data"] = catalog.origin(data)
     outputs.json("agent").write_text(json.dumps({**run, "results": results}), encoding="utf-8")
-    evaluate.evaluate_run(outputs, catalog.DATA)
+    evaluate.evaluate_run(outputs, data)
     return outputs
 
 

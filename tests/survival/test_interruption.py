@@ -108,6 +108,41 @@ def test_a_server_that_dies_at_question_17_costs_nothing_that_was_finished(step:
     tally.count("survival", "server dies at question 17")
 
 
+def test_a_server_that_dies_at_the_last_questions_leaves_a_run_that_is_not_complete(shop: Shop) -> None:
+    """The third failure in a row is that of the last question: every question was tried, and not every one answered."""
+    with serving(stops_at(QUESTIONS - 3)) as server:
+        shop.url = server.url
+        failed(shop.run("agent"), 3, "27 of 30 results are kept")
+    assert shop.read()["complete"] is False and len(shop.read()["results"]) == QUESTIONS - 3
+    with serving() as server:
+        shop.url = server.url
+        assert "resuming: 27 results kept, 3 questions to ask" in succeeded(shop.run("agent", "--resume"))
+    complete(shop)
+    tally.count("survival", "server dies at question 28")
+
+
+def test_what_is_said_to_be_kept_is_what_resume_keeps(shop: Shop) -> None:
+    """Two failures in transport, each alone, then the end of the run: neither counts as kept."""
+    reached = threading.Event()
+    blocks = blocks_at(12, reached)
+
+    def plan(request: Request) -> Sequence[Step] | None:
+        lost = request.stage == "proposal" and len(server.asked("proposal")) in (3, 7)
+        return blocks(request) or ([hang_up] if lost else None)
+
+    with serving(plan) as server:
+        shop.url = server.url
+        process = shop.start("agent")
+        assert reached.wait(30)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        failed(subprocess.CompletedProcess([], process.returncode, out, err), 1, "10 of 30 results are kept")
+    with serving() as server:
+        shop.url = server.url
+        assert "resuming: 10 results kept, 20 questions to ask" in succeeded(shop.run("agent", "--resume"))
+    complete(shop)
+
+
 def test_a_process_that_is_gone_altogether_is_noticed(shop: Shop) -> None:
     """The port is closed, as after the death of the server's process."""
     reached = threading.Event()
@@ -118,7 +153,7 @@ def test_a_process_that_is_gone_altogether_is_noticed(shop: Shop) -> None:
         server.socket.close()
     out, err = process.communicate(timeout=60)
     failed(subprocess.CompletedProcess([], process.returncode, out, err), 3, "connection refused")
-    assert len(shop.read()["results"]) == 8
+    assert len(shop.read()["results"]) == 5  # not the three that nobody was there to answer
 
 
 def test_two_failures_in_a_row_do_not_end_a_run(shop: Shop) -> None:

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from tests.support import tally
-from tests.support.faulty_server import Request, hang_up, http, send, serving
+from tests.support.faulty_server import Request, good, hang_up, http, send, serving
 from tests.support.project import ROOT, Shop, failed, succeeded
-from tests.survival.test_interruption import QUESTIONS, complete, interrupted
+from tests.survival.test_interruption import DIES_AT, QUESTIONS, complete, interrupted, stops_at
 
 JOURNAL = "agent.journal.jsonl"
 
@@ -42,6 +42,30 @@ def other_model(request: Request) -> Any:
     if request.path != "/v1/models":
         return None
     return [send(http(b'{"data":[{"id":"another","tags":["cpu"]}]}'))]
+
+
+def nameless(request: Request) -> Any:
+    """A server of several models whose replies do not say which one answered."""
+    if request.path == "/v1/models":
+        return [send(http(b'{"data":[{"id":"a"},{"id":"b"}]}'))]
+    if request.path == "/props":
+        return [send(http(b"{}", "404 Not Found"))]
+    body = good(request).partition(b"\r\n\r\n")[2]
+    return [send(http(body.replace(b'"model": "stand-in", ', b"")))] if request.stage else None
+
+
+def test_a_run_asked_of_one_model_is_not_finished_by_another(shop: Shop) -> None:
+    shop.env["LLM_MODEL"] = "a"
+    dies = stops_at(DIES_AT)
+    with serving(lambda request: dies(request) or nameless(request)) as server:
+        shop.url = server.url
+        failed(shop.run("agent"), 3, "17 of 30 results are kept")
+    assert shop.read()["provenance"]["server"]["model"] == "a"
+    with serving(nameless) as server:
+        shop.url, shop.env["LLM_MODEL"] = server.url, "b"
+        failed(shop.run("agent", "--resume"), 2, "made with another server;")
+        assert not server.asked("proposal")
+    tally.count("survival", "resume under other conditions")
 
 
 def other_build(request: Request) -> Any:
@@ -283,6 +307,14 @@ WRONG_RUN: dict[str, Callable[[bytes], bytes]] = {
     "results object": changed(lambda run: run.update(results={})),
     "results null": changed(lambda run: run.update(results=[None])),
     "no results": changed(lambda run: run.update(results=[])),
+    "result without ref": changed(lambda run: run["results"][4].pop("ref")),
+    "result about another ref": changed(lambda run: run["results"][4].update(ref="REF-001")),
+    "result of another text": changed(lambda run: run["results"][4].update(query="?")),
+    "an unknown id": changed(lambda run: run["results"][4].update(id=999)),
+    "server empty": changed(lambda run: run["provenance"].update(server={})),
+    "server model number": changed(lambda run: run["provenance"]["server"].update(model=5)),
+    "server files number": changed(lambda run: run["provenance"]["server"].update(files=5)),
+    "language unknown": changed(lambda run: run["provenance"].update(language="xx")),
     "provenance text": changed(lambda run: run.update(provenance="x")),
     "server null": changed(lambda run: run["provenance"].update(server=None)),
     "complete text": changed(lambda run: run.update(complete="yes")),
