@@ -27,7 +27,7 @@ RAISED = {
 }
 # Functions that return the words which such a message is made of.
 WORDS = {
-    "src/client.py": {"_reason", "_state"},
+    "src/client.py": {"_failure", "_state"},
     "src/models.py": {"problem"},
 }
 SHORTEST = 8  # characters; a shorter part says nothing

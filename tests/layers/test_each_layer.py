@@ -160,7 +160,7 @@ LAYERS = [
     Layer(
         "digest before and after",
         "src/session.py",
-        'if _digest_now(run) != run.identity["database"]:',
+        'if not record["unchanged"]:',
         "if False:",
         f"{RESUME}::test_a_database_that_disappears",
     ),
