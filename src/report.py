@@ -15,6 +15,7 @@ from src import runfile, store
 from src.errors import Precondition
 from src.outputs import Outputs
 from src.report_content import TEXTS_BUDGET, content, shown
+from src.tables import number
 
 HERE = Path(__file__).parent
 
@@ -50,6 +51,7 @@ def page(run: dict[str, Any], evaluation: dict[str, Any] | None, negatives: dict
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     engine.filters["shown"] = shown
+    engine.filters["number"] = number
     engine.filters["tojson_text"] = lambda value: shown(json.dumps(value, ensure_ascii=False, indent=2), TEXTS_BUDGET)
     style, script = ((HERE / f"report.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
     return engine.get_template("report.html.j2").render(

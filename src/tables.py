@@ -59,12 +59,13 @@ def measures(runs: Sequence[tuple[str, dict[str, Any]]]) -> str:
     """Return the measures of our runs beside the published ones, which are labelled as somebody else's."""
     columns = [*runs, *((f"R3 {place}*", run) for place, run in enumerate(PUBLISHED["runs"], 1))]
     rows = [["measure", *(name for name, _ in columns)]]
-    rows += [[key, *(_number(values[key]) for _, values in columns)] for key, _ in MEASURES]
+    rows += [[key, *(number(values[key]) for _, values in columns)] for key, _ in MEASURES]
     note = f"* published by {PUBLISHED['source']}: {PUBLISHED['model']} on an {PUBLISHED['machine']}; not ours"
     return f"{table(rows)}\n{note}"
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
+    """Return a count as it is, a time with two digits, a share with four."""
     return str(value) if isinstance(value, int) else f"{value:.2f}" if value > 1 else f"{value:.4f}"
 
 
@@ -77,7 +78,7 @@ def beyond(block: dict[str, Any], queries: int) -> str:
         rows.append([words, *(str(side["faults"][name]["count"]) for _, side in columns), _ids(columns[0][1], name)])
     differs = [str(side["marker_differs"]["count"]) for _, side in columns]
     rows.append(["marker and whole number disagree", *differs, f"  {_listed(block['model']['marker_differs']['ids'])}"])
-    shares = [[f"{side[key]:.4f}" for _, side in columns] for key in ("whole_number_present", "marker_present")]
+    shares = [[number(side[key]) for _, side in columns] for key in ("whole_number_present", "marker_present")]
     rows.append(["share with the stock as a whole number", *shares[0], ""])
     rows.append(["share with the published marker", *shares[1], ""])
     if block["delivered"] is not None:
