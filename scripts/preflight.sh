@@ -2,17 +2,20 @@
 # Is this machine ready for the tutorial's containers? ./scripts/preflight.sh, or --cpu for the route without a GPU.
 #
 # Each check prints what it looked at and what it found; the first that fails also prints the remedy and ends the
-# script with status 1. It changes nothing on the machine. One check runs `nvidia-smi` inside the server image;
-# Docker downloads that image first if it is not there (2.6 GB, needed for `docker compose up -d server` anyway).
+# script with status 1. It changes nothing on the machine, but for one download: the last check runs `nvidia-smi` inside
+# the server image, which is fetched first if it is not there (2.6 GB, needed for `docker compose up -d server` anyway).
 set -eu
 cd "$(dirname "$0")/.."
+# shellcheck source=scripts/machine.sh
+. scripts/machine.sh
+# shellcheck source=scripts/preflight_docker.sh
+. scripts/preflight_docker.sh
 
 # Provisions of the tutorial for the 7B model, not measured minimums.
 RAM_GIB=12
 DISK_GIB=15
 VRAM_GIB=10
 DRIVER=570 # NVIDIA_REQUIRE_CUDA=cuda>=12.8 in the server image
-COMPOSE_TESTED=2.26
 
 ok() { printf 'ok    %-10s %s\n' "$1" "$2"; }
 note() { printf 'note  %-10s %s\n' "$1" "$2"; }
@@ -24,55 +27,11 @@ fail() {
 # at_least 2.26.1 2.20: is the first version the second one or a later one?
 at_least() { [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]; }
 
-# A line of .env, where compose reads it too; the shell's own environment comes first, as it does for compose.
-setting() {
-    value=$(printenv "$1" || true)
-    [ -n "$value" ] || value=$(sed -n "s/^$1=//p" .env 2>/dev/null | tail -n 1)
-    printf '%s' "${value:-$2}"
-}
-
 check_machine() {
     found="$(uname -s) $(uname -m)"
     [ "$found" = "Linux x86_64" ] ||
         fail machine "uname says $found" "the pinned images are for Linux x86_64; use such a machine"
     ok machine "$found"
-}
-
-check_docker() {
-    command -v docker >/dev/null || fail docker "no docker command" "install Docker Engine: docs.docker.com/engine/install"
-    if ! engine=$(docker version --format '{{.Server.Version}}' 2>&1); then
-        case $engine in
-        *"permission denied"*) remedy="add yourself to the group that owns Docker's socket (docker), then log in again" ;;
-        *) remedy="start it: sudo systemctl start docker" ;;
-        esac
-        fail engine "$(printf '%s' "$engine" | tail -n 1)" "$remedy"
-    fi
-    at_least "$engine" 20.10 || fail engine "Docker Engine $engine" "20.10 or later is needed; upgrade Docker Engine"
-    ok engine "Docker Engine $engine"
-    if leaks "$engine"; then
-        note engine "$engine passes name queries of internal networks to the host's resolver (CVE-2024-29018, mended in"
-        note "" "23.0.11, 25.0.5 and 26.0.0); compose.yaml closes this with dns: [127.0.0.1]; still, upgrade when you can"
-    fi
-}
-
-# Versions with CVE-2024-29018; there is no mended 24.0.
-leaks() {
-    case $1 in
-    23.0.*) ! at_least "$1" 23.0.11 ;;
-    24.*) true ;;
-    25.0.*) ! at_least "$1" 25.0.5 ;;
-    *) ! at_least "$1" 23.0 ;;
-    esac
-}
-
-check_compose() {
-    if ! compose=$(docker compose version --short 2>/dev/null); then
-        fail compose "docker compose is not there" "install the Compose plugin: docs.docker.com/compose/install/linux"
-    fi
-    compose=${compose#v}
-    at_least "$compose" 2.0 || fail compose "Compose $compose" "Compose 2 is needed (docker compose, not docker-compose)"
-    ok compose "Docker Compose $compose"
-    at_least "$compose" "$COMPOSE_TESTED" || note compose "tested with $COMPOSE_TESTED and later"
 }
 
 check_driver() {
@@ -86,11 +45,30 @@ check_driver() {
     at_least "$driver" "$DRIVER" ||
         fail driver "NVIDIA driver $driver" "the server image needs CUDA 12.8: upgrade to driver $DRIVER or later"
     ok driver "NVIDIA driver $driver"
-    best=$(printf '%s\n' "$cards" | sort -t , -k 2 -n -r | head -n 1)
-    free=$(printf '%s' "$best" | cut -d , -f 2 | tr -d ' ')
-    [ "${free%%.*}" -ge $((VRAM_GIB * 1024)) ] ||
-        fail vram "$free MiB free at best, $VRAM_GIB GiB needed" "end what uses the card (nvidia-smi lists it)"
-    ok vram "$free MiB free on$(printf '%s' "$best" | cut -d , -f 3)"
+    check_vram
+}
+
+# The first card, whatever the others have: it is the one that `count: 1` in compose.yaml gives to the server.
+check_vram() {
+    first=$(printf '%s\n' "$cards" | head -n 1)
+    free=$(printf '%s' "$first" | cut -d , -f 2 | tr -d ' ')
+    name=$(printf '%s' "$first" | cut -d , -f 3)
+    case $free in
+    '' | *[!0-9]*)
+        note vram "nvidia-smi says \"$free\" for the free memory of$name; $VRAM_GIB GiB are needed"
+        return
+        ;;
+    esac
+    if [ "$free" -ge $((VRAM_GIB * 1024)) ]; then
+        ok vram "$free MiB free on$name"
+        return
+    fi
+    better=$(printf '%s\n' "$cards" | awk -F ', *' -v need=$((VRAM_GIB * 1024)) \
+        'NR > 1 && $2 + 0 >= need { print NR - 1, $2; exit }')
+    [ -z "$better" ] ||
+        fail vram "$free MiB free on card 0, $VRAM_GIB GiB needed; card ${better% *} has ${better#* }, but count: 1 takes card 0" \
+            "free card 0, or in compose.yaml put device_ids: [\"${better% *}\"] in the place of count: 1"
+    fail vram "$free MiB free on card 0, $VRAM_GIB GiB needed" "end what uses the card (nvidia-smi lists it)"
 }
 
 check_memory() {
@@ -114,27 +92,20 @@ check_disk() {
     done
 }
 
-check_toolkit() {
-    image=$(docker compose config server 2>/dev/null | sed -n 's/^ *image: *//p' | head -n 1)
-    [ -n "$image" ] || fail toolkit "compose.yaml names no server image" "start again from a fresh copy of the project"
-    docker image inspect "$image" >/dev/null 2>&1 || note toolkit "downloading $image"
-    if ! seen=$(docker run --rm --gpus all --network none --read-only --cap-drop ALL \
-        --security-opt no-new-privileges:true --entrypoint nvidia-smi "$image" --list-gpus 2>&1); then
-        fail toolkit "nvidia-smi in a container: $(printf '%s' "$seen" | tail -n 1)" \
-            "install NVIDIA Container Toolkit, then: sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker"
-    fi
-    ok toolkit "a container sees $(printf '%s' "$seen" | head -n 1 | cut -d '(' -f 1)"
-}
-
 # The folders the containers write to, once setup.sh has said under which ids.
 check_folders() {
-    [ -e .env ] || { note folders ".env is not there yet; next: sh scripts/setup.sh"; return; }
     uid=$(setting R3_UID 10001)
+    if [ ! -e .env ]; then
+        owner=$(stat -c %u outputs 2>/dev/null || id -u)
+        [ "$owner" = "$uid" ] || note folders "without .env the containers run as $uid and cannot write what belongs to $owner"
+        note folders ".env is not there yet; next: sh scripts/setup.sh"
+        return
+    fi
     for folder in models outputs; do
         [ -d "$folder" ] || fail folders "$folder/ is missing" "sh scripts/setup.sh"
         owner=$(stat -c %u "$folder") mode=$(stat -c %a "$folder")
         case $owner:$mode in
-        "$uid":7??) ok folders "$folder/ belongs to $owner, mode $mode" ;;
+        "$uid":7?? | "$uid":[1-7]7??) ok folders "$folder/ belongs to $owner, mode $mode" ;;
         *) fail folders "$folder/ belongs to $owner, mode $mode; the containers run as $uid" \
             "sudo chown $uid $folder && sudo chmod u+rwx $folder" ;;
         esac
@@ -149,16 +120,24 @@ check_model() {
         inside && /"name": ".*\.gguf"/ { gsub(/[",]/, "", $2); name = $2 }
         inside && name && /"size":/ { gsub(/,/, "", $2); print name, $2; name = "" }' configs/models.lock.json)
     [ -n "$pinned" ] || fail model "R3_MODEL=$model is not in configs/models.lock.json" "use r3, embedded or qwen-0.5b"
+    brings=fetch
+    [ "$(setting R3_MODEL "$model")" = "$model" ] || brings="fetch --model $model"
     printf '%s\n' "$pinned" | while read -r name size; do
         if [ ! -e "models/$name" ]; then
-            note model "models/$name is not there yet; fetch brings it"
+            note model "models/$name is not there yet; $brings brings it"
         elif [ "$(stat -c %s "models/$name")" != "$size" ]; then
             fail model "models/$name has $(stat -c %s "models/$name") bytes, expected $size" \
-                "move it away, then: docker compose --profile acquisition run --rm --no-deps fetch"
+                "move it away, then: docker compose --profile acquisition run --rm --no-deps $brings"
         else
             ok model "models/$name, $size bytes"
         fi
     done
+}
+
+# What setup.sh --cpu left in .env: `server` loads r3 whatever it says, but `fetch` and a plain build follow it.
+check_route() {
+    left=$(cpu_lines)
+    [ -z "$left" ] || note route ".env still says $left, for the route without a GPU: $ROUTE_REMEDY"
 }
 
 # What the CPU route needs, by model: memory and disk in GiB; for r3 the file alone has 4.7 GB.
@@ -180,7 +159,8 @@ case "$#:${1:-}" in
     check_disk "$DISK_GIB"
     check_toolkit
     check_folders
-    check_model "$(setting R3_MODEL r3)"
+    check_route
+    check_model r3
     ;;
 1:--cpu)
     check_machine

@@ -6,6 +6,8 @@
 # Can be run again: a line that is already in .env is kept as it is. Installs nothing, downloads nothing.
 set -eu
 cd "$(dirname "$0")/.."
+# shellcheck source=scripts/machine.sh
+. scripts/machine.sh
 
 CONTAINER_ID=10001 # for root without sudo: no container runs as root
 
@@ -28,8 +30,6 @@ if [ "$uid" -eq 0 ]; then
     uid=${SUDO_UID:-$CONTAINER_ID} gid=${SUDO_GID:-$CONTAINER_ID}
     [ "$uid" -ne 0 ] || uid=$CONTAINER_ID gid=$CONTAINER_ID
 fi
-
-kept() { sed -n "s/^$1=//p" .env 2>/dev/null | tail -n 1; }
 
 # Add KEY=VALUE unless the key is there; say when what is there differs.
 keep_or_add() {
@@ -54,6 +54,16 @@ if [ "$cpu" = yes ]; then
     keep_or_add COMPOSE_PROFILES cpu
     keep_or_add R3_MODEL embedded
 fi
+
+if [ "$cpu" = no ]; then
+    left=$(cpu_lines)
+    [ -z "$left" ] || say "note: .env still says $left, for the route without a GPU: $ROUTE_REMEDY"
+fi
+
+# What is written here is right for the ordinary engine; another kind is named, so that it comes as no surprise.
+kind=$(docker info --format '{{.SecurityOptions}}' 2>/dev/null || true)
+foreign_ids "$kind" | while read -r line; do say "note: $line"; done
+case $kind in *name=selinux*) say "note: $SELINUX_NOTE" ;; esac
 
 uid=$(kept R3_UID) gid=$(kept R3_GID)
 for folder in models outputs; do

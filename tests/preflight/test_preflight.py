@@ -20,14 +20,41 @@ DOCKER = """#!/bin/sh
 case "$*" in
 "version "*) [ -z "$FAKE_ENGINE_ERROR" ] || { echo "$FAKE_ENGINE_ERROR" >&2; exit 1; }; echo "$FAKE_ENGINE" ;;
 "compose version --short") [ -n "$FAKE_COMPOSE" ] || exit 1; echo "$FAKE_COMPOSE" ;;
+"buildx version") [ -n "$FAKE_BUILDX" ] || { echo "docker: unknown command: docker buildx" >&2; exit 1; }
+    echo "github.com/docker/buildx $FAKE_BUILDX 0123abc" ;;
+"compose config --quiet") [ -z "$FAKE_CONFIG_ERROR" ] || { echo "$FAKE_CONFIG_ERROR" >&2; exit 15; } ;;
 "compose config server") printf 'services:\\n  server:\\n    image: example/server@sha256:0\\n' ;;
+"info "*Security*) echo "[name=seccomp,profile=builtin$FAKE_SECURITY name=cgroupns]" ;;
 "info "*) echo "$PWD" ;;
-"image inspect "*) exit 0 ;;
+"image inspect "*) [ -z "$FAKE_PULL" ] ;;
+"pull "*) echo "docker $*" >>"$FAKE_LOG"; echo "0: Pulling from example/server"
+    [ "$FAKE_PULL" = works ] || { echo "$FAKE_PULL" >&2; exit 1; } ;;
 "run "*) echo "docker $*" >>"$FAKE_LOG"; [ -z "$FAKE_RUN_ERROR" ] || { echo "$FAKE_RUN_ERROR" >&2; exit 125; }
     echo "GPU 0: NVIDIA GeForce RTX 3090 (UUID: GPU-0)" ;;
 *) echo "unexpected: docker $*" >&2; exit 99 ;;
 esac
 """
+# What the docker command really prints when it fails: the reason is never its last line.
+RUN_HINT = "\n\nRun 'docker run --help' for more information"
+RUN_HINT_20 = '\ntime="2026-11-30T16:00:00Z" level=error msg="error waiting for container: context canceled"'
+NO_TOOLKIT = 'docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]]'
+HOOK = (
+    "docker: Error response from daemon: failed to create task for container: failed to create shim task: OCI runtime "
+    "create failed: runc create failed: unable to start container process: error during container init: error running "
+    "prestart hook #0: exit status 1, stdout: , stderr: Auto-detected mode as 'legacy'\n"
+    "nvidia-container-cli: initialization error: load library failed: libnvidia-ml.so.1: cannot open shared object "
+    "file: no such file or directory: unknown"
+)
+NO_HOST = (
+    'Error response from daemon: Get "https://registry.example/v2/": dial tcp: lookup registry.example on '
+    "127.0.0.53:53: no such host"
+)
+GONE = "Error response from daemon: manifest for example/server@sha256:0 not found: manifest unknown: manifest unknown"
+BAD_ENV = (
+    'time="2026-11-30T16:21:49Z" level=warning msg="The \\"X\\" variable is not set. Defaulting to a blank string."\n'
+    "error while interpolating services.server.cpus: failed to cast to expected type: strconv.ParseFloat: parsing "
+    '"many": invalid syntax'
+)
 NVIDIA_SMI = """#!/bin/sh
 [ -z "$FAKE_SMI_ERROR" ] || { echo "$FAKE_SMI_ERROR"; exit 9; }
 echo "$FAKE_CARDS"
@@ -81,7 +108,8 @@ class Machine:
         (self.programs / name).chmod(0o755)
 
     def run(self, *command: str, **env: str) -> subprocess.CompletedProcess[str]:
-        clean = {key: value for key, value in os.environ.items() if not key.startswith(("R3_", "COMPOSE_", "SUDO_"))}
+        ours = ("R3_", "COMPOSE_", "SUDO_", "DOCKER_")
+        clean = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
         path = f"{self.programs}:/usr/bin:/bin"
         whole = {
             **clean,
@@ -109,6 +137,7 @@ def machine(tmp_path: Path) -> Machine:
     ready.env = {
         "FAKE_ENGINE": MENDED,
         "FAKE_COMPOSE": "v2.40.0",
+        "FAKE_BUILDX": "v0.17.1",
         "FAKE_CARDS": "570.86.10, 24000, NVIDIA GeForce RTX 3090",
         "FAKE_FREE_MIB": "50000",
         "FAKE_SYSTEM": "Linux",
@@ -173,8 +202,44 @@ FAILURES = [
     (
         "video memory in use",
         {"FAKE_CARDS": "570.1, 4000, RTX\n570.1, 9000, RTX"},
-        "FAIL  vram       9000 MiB free at best, 10 GiB needed",
+        "FAIL  vram       4000 MiB free on card 0, 10 GiB needed",
         "nvidia-smi",
+    ),
+    (
+        "the better card is not the first",
+        {"FAKE_CARDS": "570.1, 4000, RTX\n570.1, 9000, RTX\n570.1, 24000, RTX"},
+        "FAIL  vram       4000 MiB free on card 0, 10 GiB needed; card 2 has 24000, but count: 1 takes card 0",
+        'device_ids: ["2"]',
+    ),
+    (
+        "rootless Docker",
+        {"FAKE_SECURITY": " name=rootless"},
+        "FAIL  engine     this Docker runs rootless",
+        "docker context use default",
+    ),
+    (
+        "mapped ids",
+        {"FAKE_SECURITY": " name=userns"},
+        "FAIL  engine     this Docker maps the ids of its containers (userns-remap)",
+        "daemon.json",
+    ),
+    (
+        "no buildx where Compose builds with it",
+        {"FAKE_BUILDX": "", "FAKE_COMPOSE": "2.37.0"},
+        "FAIL  buildx     docker buildx is not there",
+        "docker-buildx-plugin",
+    ),
+    (
+        "buildx that Compose refuses",
+        {"FAKE_BUILDX": "0.13.1+ds1", "FAKE_COMPOSE": "v5.0.0"},
+        "FAIL  buildx     docker compose build of Compose 5.0.0 refuses buildx 0.13.1+ds1",
+        "0.17 or later",
+    ),
+    (
+        "a mistake in .env",
+        {"FAKE_CONFIG_ERROR": BAD_ENV},
+        "FAIL  compose    docker compose config: error while interpolating services.server.cpus",
+        "mend the line it names, in .env or compose.yaml",
     ),
     (
         "full disk",
@@ -184,9 +249,39 @@ FAILURES = [
     ),
     (
         "no toolkit",
-        {"FAKE_RUN_ERROR": 'could not select device driver "" with capabilities: [[gpu]].'},
-        "FAIL  toolkit    nvidia-smi in a container: could not select device driver",
+        {"FAKE_RUN_ERROR": NO_TOOLKIT + RUN_HINT},
+        f"FAIL  toolkit    nvidia-smi in a container: {NO_TOOLKIT}",
         "nvidia-ctk runtime configure --runtime=docker",
+    ),
+    (
+        "no toolkit, older docker command",
+        {"FAKE_RUN_ERROR": NO_TOOLKIT + RUN_HINT_20},
+        f"FAIL  toolkit    nvidia-smi in a container: {NO_TOOLKIT}",
+        "nvidia-ctk runtime configure --runtime=docker",
+    ),
+    (
+        "a toolkit without its library",
+        {"FAKE_RUN_ERROR": HOOK + RUN_HINT},
+        "FAIL  toolkit    nvidia-smi in a container: nvidia-container-cli: initialization error",
+        "nvidia-ctk runtime configure --runtime=docker",
+    ),
+    (
+        "nvidia-smi fails in the container",
+        {"FAKE_RUN_ERROR": "\nFailed to initialize NVML: Unknown Error\n"},
+        "FAIL  toolkit    nvidia-smi in a container: Failed to initialize NVML",
+        "nvidia-ctk runtime configure --runtime=docker",
+    ),
+    (
+        "no way to the registry",
+        {"FAKE_PULL": NO_HOST},
+        f"FAIL  image      docker pull example/server@sha256:0: {NO_HOST}",
+        "LLAMA_IMAGE",
+    ),
+    (
+        "the digest is gone",
+        {"FAKE_PULL": GONE},
+        f"FAIL  image      docker pull example/server@sha256:0: {GONE}",
+        "LLAMA_IMAGE",
     ),
 ]
 
@@ -229,6 +324,113 @@ def test_the_toolkit_is_tried_in_the_server_image_itself(machine: Machine) -> No
     command = (machine.programs / "log").read_text()
     assert "--gpus all" in command
     assert "--entrypoint nvidia-smi example/server@sha256:0" in command
+
+
+def test_an_image_that_is_not_there_is_downloaded_in_view_before_it_is_tried(machine: Machine) -> None:
+    done = machine.preflight(FAKE_PULL="works")
+    assert done.returncode == 0, done.stderr
+    assert "0: Pulling from example/server" in done.stdout
+    commands = (machine.programs / "log").read_text().splitlines()
+    assert [command.split()[1] for command in commands] == ["pull", "run"]
+
+
+def test_a_failed_download_is_not_taken_for_a_missing_toolkit(machine: Machine) -> None:
+    done = machine.preflight(FAKE_PULL=NO_HOST)
+    assert "nvidia-ctk" not in done.stderr
+    assert "docker run" not in (machine.programs / "log").read_text()
+
+
+@pytest.mark.parametrize("free", ["[N/A]", "[Not Supported]", ""])
+def test_free_video_memory_that_is_no_number_is_a_note(machine: Machine, free: str) -> None:
+    done = machine.preflight(FAKE_CARDS=f"570.1, {free}, NVIDIA GB10")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert "note  vram" in done.stdout
+
+
+def test_an_older_compose_needs_no_buildx(machine: Machine) -> None:
+    done = machine.preflight("--cpu", FAKE_BUILDX="", FAKE_COMPOSE="2.26.1-4")  # tried: it built with none installed
+    assert done.returncode == 0, done.stderr
+    assert "note  buildx" in done.stdout
+
+
+def test_an_older_compose_takes_an_older_buildx(machine: Machine) -> None:
+    done = machine.preflight("--cpu", FAKE_BUILDX="0.13.1+ds1", FAKE_COMPOSE="2.40.1")
+    assert done.returncode == 0, done.stderr
+    assert "ok    buildx     buildx 0.13.1+ds1" in done.stdout
+
+
+def test_selinux_is_a_note_with_the_command_that_labels_the_folders(machine: Machine) -> None:
+    for done in (
+        machine.preflight("--cpu", FAKE_SECURITY=" name=selinux"),
+        setup(machine, FAKE_SECURITY=" name=selinux"),
+    ):
+        assert done.returncode == 0, done.stderr
+        assert "sudo chcon -Rt container_file_t configs data src tests scripts models outputs" in done.stdout
+
+
+def setup(machine: Machine, *options: str, **env: str) -> subprocess.CompletedProcess[str]:
+    return machine.run("sh", "scripts/setup.sh", *options, **env)
+
+
+@pytest.mark.parametrize(("kind", "words"), [("rootless", "runs rootless"), ("userns", "userns-remap")])
+def test_setup_names_an_engine_that_maps_ids_and_its_remedy(machine: Machine, kind: str, words: str) -> None:
+    done = setup(machine, FAKE_SECURITY=f" name={kind}")
+    assert done.returncode == 0, done.stderr
+    assert words in done.stdout
+    assert "note: use the ordinary engine" in done.stdout or "note: take userns-remap out" in done.stdout
+    assert "note" not in setup(machine).stdout
+
+
+def test_after_the_cpu_route_the_other_one_looks_for_the_7b_and_names_what_is_left(machine: Machine) -> None:
+    setup(machine, "--cpu")
+    done = machine.preflight()
+    assert done.returncode == 0, done.stderr
+    first = "models/qwen2.5-7b-instruct-q4_k_m-00001-of-00002.gguf is not there yet; fetch --model r3 brings it"
+    assert first in done.stdout
+    assert "SmolLM2" not in done.stdout
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("note  route")]
+    assert "R3_MODEL=embedded" in line and "COMPOSE_PROFILES=cpu" in line
+    assert "take R3_MODEL and COMPOSE_PROFILES out of .env" in line
+    again = setup(machine)
+    assert again.returncode == 0, again.stderr
+    assert "R3_MODEL=embedded" in again.stdout and "COMPOSE_PROFILES=cpu" in again.stdout
+    assert "take R3_MODEL and COMPOSE_PROFILES out of .env" in again.stdout
+
+
+def test_a_folder_prepared_for_a_card_is_told_nothing_about_the_other_route(machine: Machine) -> None:
+    assert "note" not in setup(machine).stdout
+    assert "route" not in machine.preflight().stdout
+
+
+QUOTED = ['"qwen-0.5b"', "'qwen-0.5b'", "qwen-0.5b  # better words", "qwen-0.5b "]
+
+
+@pytest.mark.parametrize("written", QUOTED)
+def test_a_value_of_dot_env_is_read_as_compose_reads_it(machine: Machine, written: str) -> None:
+    (machine.project / ".env").write_text(f"R3_MODEL={written}\n")
+    setup(machine)
+    done = machine.preflight("--cpu")
+    assert done.returncode == 0, done.stderr
+    assert "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf is not there yet" in done.stdout
+
+
+@pytest.mark.parametrize("mode", [0o2755, 0o1777, 0o3770])
+def test_a_folder_with_a_special_mode_is_accepted(machine: Machine, mode: int) -> None:
+    setup(machine)
+    (machine.project / "outputs").chmod(mode)
+    done = machine.preflight("--cpu")
+    assert done.returncode == 0, done.stderr
+    assert f"mode {mode:o}" in done.stdout
+
+
+def test_without_dot_env_the_note_says_who_would_write_and_whose_the_folder_is(machine: Machine) -> None:
+    (machine.project / "outputs").mkdir()
+    owner = (machine.project / "outputs").stat().st_uid
+    done = machine.preflight("--cpu")
+    assert done.returncode == 0, done.stderr
+    assert f"without .env the containers run as 10001 and cannot write what belongs to {owner}" in done.stdout
+    assert "next: sh scripts/setup.sh" in done.stdout
 
 
 LEAKING = ["20.10.24+dfsg1", "23.0.10", "24.0.9", "25.0.4"]
