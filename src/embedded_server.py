@@ -9,6 +9,7 @@ the settings used, or `{"error": ...}`. llama.cpp's log goes to stderr.
 import argparse
 import contextlib
 import json
+import math
 import os
 import signal
 import sys
@@ -23,17 +24,36 @@ from src.models import MODELS, Model, checked, load
 from src.provenance import CPU_TAG, ENGINE_TAG
 
 CONTEXT_TOKENS = 2048  # per slot; the longest R3 exchange uses about 200, the rest is room for `ask`
+CGROUP = Path("/sys/fs/cgroup")  # where a container sees its own group
+CFS_FILES = ("cpu.cfs_quota_us", "cpu.cfs_period_us")
 BATCH_TOKENS = 512  # fixed: the batch size changes the last bits of the logits
 
 
-def threads_for(slots: int) -> int:
+def cpu_quota(cgroup: Path = CGROUP) -> float:
+    """Return how many processors' time the container may use, infinity where nothing says so.
+
+    From the kernel's files for the bandwidth of a group: `cpu.max` of version 2, `cpu.cfs_quota_us` of version 1.
+    """
+    try:
+        if (cgroup / "cpu.max").exists():
+            quota, period = (cgroup / "cpu.max").read_text(encoding="ascii").split()
+        else:
+            quota, period = ((cgroup / "cpu" / name).read_text(encoding="ascii") for name in CFS_FILES)
+        return int(quota) / int(period) if int(quota) > 0 else math.inf  # version 1 says -1 for no bound
+    except (OSError, ValueError, ZeroDivisionError):  # no such file; version 2 says "max" for no bound
+        return math.inf
+
+
+def threads_for(slots: int, cgroup: Path = CGROUP) -> int:
     """Return how many threads to compute with: one core stays free, unless several slots ask for throughput.
 
     llama.cpp's threads wait for each other by spinning; with one per core, any other program on the machine makes
-    every step wait for the thread that lost its core.
+    every step wait for the thread that lost its core. Likewise in a container: threads beyond its share of the
+    processors spin that share away, so a share below the cores there are is used whole and not exceeded.
     """
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return usable if slots > 1 else max(1, usable - 1)
+    wanted = usable if slots > 1 else usable - 1
+    return max(1, int(min(wanted, cpu_quota(cgroup))))
 
 
 def settings(slots: int = 1, context: int = CONTEXT_TOKENS) -> dict[str, Any]:
@@ -123,7 +143,8 @@ def parser() -> argparse.ArgumentParser:
         "--threads",
         type=int,
         default=os.environ.get("R3_THREADS") or None,
-        help="threads to compute with (default: R3_THREADS, else all cores but one, or all with several slots)",
+        help="threads to compute with (default: R3_THREADS, else all cores but one, or all with several slots; "
+        "in a container no more than its share of the processors)",
     )
     made.add_argument("--end-with-stdin", action="store_true", help="stop when standard input closes")
     return made
