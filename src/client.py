@@ -6,6 +6,7 @@ A kept-alive connection would save half a millisecond, and would have to ask aga
 """
 
 import http.client
+import ipaddress
 import json
 import socket
 import threading
@@ -13,6 +14,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
+from urllib.parse import urlsplit
 
 import requests
 import urllib3
@@ -27,7 +29,9 @@ from src.settings import Settings
 
 CONNECT_S = 5.0  # a local server accepts at once; a missing one should not cost a whole timeout
 REPLY_BYTES = 8 << 20  # 8 MiB: far above 100 tokens, so that odd but whole answers are stored rather than lost
-NOBODY_S = 15.0  # how long nobody may listen: a container that was just started needs a moment
+NOBODY_S = 15.0  # how long nobody may listen here: a server that was just started needs a moment
+# The same on another host: `server-cpu` checks the SHA-256 of its model, up to 4.7 GB, before it opens the port.
+NOBODY_ELSEWHERE_S = 60.0
 UNKNOWN_S = 5.0  # how long the name may be unknown
 LOADING = (codes.internal_server_error, codes.bad_gateway, codes.service_unavailable, codes.gateway_timeout)
 NO_GET = (codes.method_not_allowed, codes.not_implemented)
@@ -180,12 +184,23 @@ def wait_ready(client: Client, say: Callable[[str], object]) -> None:
         if waited >= min(patience_s, client.config.wait_s):
             raise ServerUnavailable(
                 f"model server {client.config.base_url}: {state} (waited {waited:.0f} s); start it with "
-                "'docker compose up -d server' and see 'docker compose logs server', or use --embedded"
+                "'docker compose up -d server' (or server-cpu) and see 'docker compose logs server' (or server-cpu), "
+                "or use --embedded"
             )
         if state != told:
             say(f"waiting for the model server at {client.config.base_url}: {state}")
             told = state
         time.sleep(POLL_S)
+
+
+def patience(base_url: str) -> float:
+    """Return for how many seconds nobody may listen at this address, e.g. 15 at `http://127.0.0.1:8080`."""
+    host = urlsplit(base_url).hostname or ""
+    try:
+        here = ipaddress.ip_address(host).is_loopback
+    except ValueError:  # a name
+        here = host == "localhost"
+    return NOBODY_S if here else NOBODY_ELSEWHERE_S
 
 
 def _state(client: Client) -> tuple[str, float]:
@@ -200,7 +215,7 @@ def _state(client: Client) -> tuple[str, float]:
         # Servers other than llama.cpp have no /health, or an empty one; nearly all list their models.
         status, body = client.get("/v1/models")
     except TransportFailure as exc:
-        return str(exc), UNKNOWN_S if isinstance(exc, UnknownHost) else NOBODY_S
+        return str(exc), UNKNOWN_S if isinstance(exc, UnknownHost) else patience(client.config.base_url)
     except BadReply as exc:
         return str(exc), 0
     if status == codes.ok and isinstance(body, dict) and isinstance(body.get("data"), list):

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from src.client import Client
+from src.client import NOBODY_ELSEWHERE_S, NOBODY_S, Client, patience
 from src.reply import TransportFailure
 from src.settings import Settings
 from tests.support import tally
@@ -109,6 +109,21 @@ def test_a_name_that_takes_too_long_to_look_up_does_not_lift_the_deadline(monkey
         with pytest.raises(TransportFailure, match=r"no complete reply within 0\.2 s"):
             client.chat({})
         assert not server.requests
+
+
+@pytest.mark.parametrize(
+    ("url", "seconds"),
+    [
+        ("http://127.0.0.1:8080", NOBODY_S),
+        ("http://localhost:8080", NOBODY_S),
+        ("http://[::1]:8080", NOBODY_S),
+        ("http://server:8080", NOBODY_ELSEWHERE_S),
+        ("http://192.0.2.1:8080", NOBODY_ELSEWHERE_S),
+    ],
+)
+def test_a_server_elsewhere_has_more_time_to_open_its_port(url: str, seconds: float) -> None:
+    assert patience(url) == seconds
+    assert NOBODY_S < NOBODY_ELSEWHERE_S
 
 
 @pytest.mark.parametrize("name", ["loading", "refused", "reset"])
