@@ -24,9 +24,10 @@ from types import FrameType
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # a script's own folder is what Python puts there, and `src` lies beside it
 
-from src import models  # noqa: E402
+from src import hub_settings, models  # noqa: E402
 from src.errors import CheckFailed, CommandError, Interrupted, Precondition  # noqa: E402
 from src.models import Model, ModelFile  # noqa: E402
+from src.paths import no_entry  # noqa: E402
 from src.progress import Bytes  # noqa: E402
 
 PART = ".part"  # what is not yet checked has another name
@@ -109,8 +110,7 @@ def receive(model: Model, pinned: ModelFile, part: Path, options: argparse.Names
     """Bring `part` to its full size from where the lock file says the model comes from."""
     try:  # imported here: with every file in place neither package is touched
         if model.source == "huggingface":
-            # Read at import: without it 2.4.0 also asks the hub which tool the environment looks like.
-            os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+            hub_settings.check()  # read when the library is imported
             from src import fetch_hub
 
             fetch_hub.download(model, pinned, part, options.tries)
@@ -160,6 +160,8 @@ def run(options: argparse.Namespace) -> int:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if missing(model, folder):
+                if reason := no_entry(folder):
+                    raise Precondition(reason)
                 with alone(folder):
                     for pinned in missing(model, folder):  # again: another process may just have ended
                         fetch(model, pinned, folder, options)

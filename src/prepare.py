@@ -6,16 +6,20 @@ from pathlib import Path
 from src import catalog, provenance, store
 from src.errors import Precondition
 from src.outputs import Outputs
+from src.paths import no_entry
 from src.tools import create, digest
 
 
 def prepare(outputs: Outputs, data: Path) -> Path:
     """Build `stock.db` from the data file and write `prepare.json`; returns the path of the latter.
 
-    Raises `Precondition` when a database exists: a new experiment starts from a fresh copy of the project.
+    Raises `Precondition` when a database exists (a new experiment starts from a fresh copy of the project) or when
+    the folder may not be written.
     """
     products = catalog.products(catalog.load(data), data)
     outputs.folder.mkdir(parents=True, exist_ok=True)
+    if reason := no_entry(outputs.folder):
+        raise Precondition(f"{reason}, or name another folder with --outputs")
     try:
         create(outputs.database, products)
     except FileExistsError:

@@ -4,6 +4,7 @@ Run alone: python -m pytest tests/cli
 """
 
 import json
+import os
 import socket
 import stat
 import subprocess
@@ -13,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from src.tools import digest
-from tests.support.command import ROOT, assert_one_line, cli, copied_project, environment, snapshot
+from tests.support import stranger
+from tests.support.command import ROOT, Ended, assert_one_line, cli, copied_project, environment, snapshot
 
 NEVER = {"requests", "huggingface_hub", "xllamacpp"}
 
@@ -41,6 +43,17 @@ def test_a_second_prepare_is_refused_and_changes_nothing(prepared: Path) -> None
     before = snapshot(prepared)
     assert_one_line(cli("--outputs", prepared, "prepare"), 2, "stock.db exists", "fresh copy")
     assert snapshot(prepared) == before
+
+
+def test_a_folder_of_somebody_else_is_named_with_its_owner_and_the_remedy(tmp_path: Path) -> None:
+    folder = tmp_path / "outputs"
+    folder.mkdir()
+    before, owner = stranger.closed(folder)
+    command = [*before, sys.executable, "-m", "src.cli", "--outputs", str(folder), "prepare"]
+    done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=60)
+    ended = Ended(done.returncode, done.stdout, done.stderr)
+    assert_one_line(ended, 2, f"belongs to user {owner} ", f"runs as user {os.geteuid()},", "sh scripts/setup.sh")
+    assert list(folder.iterdir()) == []
 
 
 def test_negatives_refuses_seven_of_seven_and_leaves_the_database(prepared: Path) -> None:

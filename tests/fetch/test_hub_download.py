@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from src import hub_settings
 from tests.fetch import hub as stand_in
 from tests.fetch.conftest import FIRST, SECOND, Script, last_line, pin, pinned_file
 from tests.fetch.hub import Fault, Hub
+from tests.support import stranger
 
 PART_BYTES = 65_536
 WAIT_S = 30  # upper bound on something that takes milliseconds
@@ -211,6 +213,45 @@ def test_offline_mode_with_a_missing_file_says_which_variable_forbids_it(script:
     done = script.run()
     assert done.returncode == 3
     assert "HF_HUB_OFFLINE" in last_line(done)
+    assert hub.asked == []
+
+
+def test_settings_without_a_value_count_as_not_set(script: Script, hub: Hub) -> None:
+    blank = ("HF_HUB_DOWNLOAD_TIMEOUT", "HF_HUB_ETAG_TIMEOUT", "HF_TOKEN", "HF_HUB_OFFLINE")
+    script.env |= dict.fromkeys(blank, "")
+    done = script.run()
+    assert done.returncode == 0, done.stderr
+    assert script.names() == ["a.gguf", "b.gguf"]
+
+
+def test_an_address_without_a_value_is_the_hubs_own() -> None:
+    env = {"HF_ENDPOINT": " ", "HF_TOKEN": "", "PIP_INDEX_URL": "", "HF_HOME": "/somewhere"}
+    hub_settings.check(env)
+    assert env == {"PIP_INDEX_URL": "", "HF_HOME": "/somewhere", "HF_HUB_DISABLE_TELEMETRY": "1"}
+
+
+@pytest.mark.parametrize("name", ["HF_HUB_DOWNLOAD_TIMEOUT", "HF_HUB_ETAG_TIMEOUT"])
+@pytest.mark.parametrize("value", ["soon", "1.5", "-1", "0", "10 s"])
+def test_a_waiting_time_that_is_none_is_named_before_anything_is_asked(
+    script: Script, hub: Hub, name: str, value: str
+) -> None:
+    script.env[name] = value
+    done = script.run()
+    assert done.returncode == 2
+    assert f"{name}={value!r} is not a whole number of seconds above 0" in last_line(done)
+    assert done.stderr.count("\n") == 1
+    assert hub.asked == []
+
+
+def test_a_folder_of_somebody_else_is_named_with_its_owner_and_the_remedy(script: Script, hub: Hub) -> None:
+    script.dest.mkdir()
+    before, owner = stranger.closed(script.dest)
+    command = [*before, *script.command("--model", "tiny")]
+    done = subprocess.run(command, env=script.environment(), capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2
+    assert f"belongs to user {owner} " in last_line(done)
+    assert f"runs as user {os.geteuid()}," in last_line(done)
+    assert "sh scripts/setup.sh" in last_line(done)
     assert hub.asked == []
 
 
