@@ -97,6 +97,23 @@ def connect(*addresses: str) -> str:
     return f"refused: {' '.join(sorted(refused))}"
 
 
+def datagram(text: str, *addresses: str) -> str:
+    """Send a UDP datagram to each HOST:PORT; the listeners send it back, and the suite sees what arrived."""
+    refused = set()
+    for address in addresses:
+        host, port = address.rsplit(":", 1)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            sender.settimeout(CONNECT_S)
+            try:
+                sender.sendto(text.encode(), (host, int(port)))
+                sender.recv(len(text))
+            except OSError as error:
+                refused.add("timeout" if isinstance(error, TimeoutError) else name_of(error))
+            else:
+                return f"done: {address} answered"
+    return f"refused: {' '.join(sorted(refused))}"
+
+
 def look_up(name: str) -> str:
     """Send a name query by the container's own resolver; the suite's resolver sees whether it got out."""
     try:
@@ -219,6 +236,7 @@ PROBES: dict[str, Callable[..., str]] = {
         fill,
         execute,
         connect,
+        datagram,
         look_up,
         setuid,
         capability,

@@ -4,13 +4,15 @@ Everything lies on this machine and is removed again. Nothing is attacked here.
 """
 
 import functools
+import ipaddress
 import json
+import os
 import secrets
 import shutil
 import socket
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -21,9 +23,10 @@ COMMAND_S = 120
 LISTENER_PORT = 8099
 
 
-def docker(*args: str) -> subprocess.CompletedProcess[str]:
-    """Run a docker command in the project's folder."""
-    return subprocess.run(["docker", *args], cwd=ROOT, capture_output=True, text=True, timeout=COMMAND_S)
+def docker(*args: str, settings: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a docker command in the project's folder; `settings` stand before those of .env."""
+    env = {**os.environ, **(settings or {})}
+    return subprocess.run(["docker", *args], cwd=ROOT, env=env, capture_output=True, text=True, timeout=COMMAND_S)
 
 
 def must(*args: str) -> str:
@@ -41,7 +44,7 @@ def project() -> str:
 
 
 def image(service: str = "app") -> str:
-    """The image that compose built for a service; compose.yaml names none, so that copies never share one."""
+    """The image that compose built for a service; the project's name is in it, so that copies never share one."""
     return f"{project()}-{service}"
 
 
@@ -50,6 +53,7 @@ class Scene:
 
     def __init__(self) -> None:
         self.words: dict[str, str] = {}
+        self.arrived: set[str] = set()  # texts of the datagrams that reached this machine
 
     def fill_in(self, parts: tuple[str, ...]) -> list[str]:
         return [part.format(**self.words) for part in parts]
@@ -57,15 +61,15 @@ class Scene:
     @contextmanager
     def ready(self) -> Iterator["Scene"]:
         tag = secrets.token_hex(4)
-        must("compose", "--profile", "acquisition", "build", "--quiet", "fetch")  # a plain build leaves it out
         with ExitStack() as stack:
             other = stack.enter_context(network(f"r3-attack-{tag}"))
             internal = stack.enter_context(network(f"r3-attack-{tag}-internal", "--internal"))
             listener = stack.enter_context(listening_container(other))
             port = stack.enter_context(listening_on_host())
+            echo = stack.enter_context(echoing_on_host(self.arrived))
             server = must("compose", "ps", "--quiet", "server-cpu")
             inside = next(iter(json.loads(must("inspect", server))[0]["NetworkSettings"]["Networks"].items()))
-            gateway = json.loads(must("network", "inspect", inside[0]))[0]["IPAM"]["Config"][0]["Gateway"]
+            host, gateway = gateway_of(other), gateway_of(inside[0])
             SCRATCH.mkdir(exist_ok=True)
             stack.callback(shutil.rmtree, SCRATCH)
             shutil.copy(OUTPUTS / "stock.db", SCRATCH / "stock.db")
@@ -73,10 +77,14 @@ class Scene:
                 "other": f"{listener}:{LISTENER_PORT}",
                 "other_network": other,
                 "internal_network": internal,
-                "host": f"{gateway_of(other)}:{port}",
+                "inside_network": inside[0],
+                "host": f"{host}:{port}",
                 "gateway": f"{gateway}:{port}",
+                "host_udp": f"{host}:{echo}",
+                "gateway_udp": f"{gateway}:{echo}",
                 "server": f"{inside[1]['IPAddress']}:8080",
-                "name": f"r3-{tag}.attack.test",
+                "tag": tag,
+                "owner": "{0.st_uid}:{0.st_gid}".format((ROOT / "src").stat()),
                 "database": f"/app/outputs/{SCRATCH.name}/stock.db",
                 "model": f"/models/{model_file()}",
                 "env": str(ROOT / ".env"),
@@ -94,7 +102,9 @@ def network(name: str, *options: str) -> Iterator[str]:
 
 
 def gateway_of(network_name: str) -> str:
-    return str(json.loads(must("network", "inspect", network_name))[0]["IPAM"]["Config"][0]["Gateway"])
+    """The host's address on a network; where the engine keeps none for it (28 and later), the first of the subnet."""
+    config = json.loads(must("network", "inspect", network_name))[0]["IPAM"]["Config"][0]
+    return str(config.get("Gateway") or next(ipaddress.ip_network(config["Subnet"]).hosts()))
 
 
 @contextmanager
@@ -124,6 +134,32 @@ def listening_on_host() -> Iterator[int]:
                     continue
 
         thread = threading.Thread(target=accept, daemon=True)
+        thread.start()
+        try:
+            yield int(server.getsockname()[1])
+        finally:
+            ended.set()
+            thread.join()
+
+
+@contextmanager
+def echoing_on_host(arrived: set[str]) -> Iterator[int]:
+    """A UDP service of this machine that sends back what it gets and notes it in `arrived`; yields its port."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        server.bind(("0.0.0.0", 0))
+        server.settimeout(0.2)
+        ended = threading.Event()
+
+        def echo() -> None:
+            while not ended.is_set():
+                try:
+                    text, sender = server.recvfrom(256)
+                except TimeoutError:
+                    continue
+                arrived.add(text.decode("ascii", "replace"))
+                server.sendto(text, sender)
+
+        thread = threading.Thread(target=echo, daemon=True)
         thread.start()
         try:
             yield int(server.getsockname()[1])

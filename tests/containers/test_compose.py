@@ -22,14 +22,20 @@ GPU = {"image", "command", "deploy", "environment", "tmpfs", "healthcheck"}
 OWN_IMAGE = {"image", "build", "command", "healthcheck", "profiles"}
 
 
+def config(**settings: str) -> dict[str, Any]:
+    """What compose makes of compose.yaml with these settings alone, whatever .env and the shell say."""
+    command = ["docker", "compose", "--env-file", os.devnull, "--profile", "*", "config", "--format", "json"]
+    ours = ("R3_", "LLM_", "LLAMA_", "HF_", "PIP_", "PYTHON_IMAGE", "COMPOSE_")
+    env = {key: value for key, value in os.environ.items() if not key.startswith(ours)} | settings
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stderr == "", "compose has a complaint"
+    return dict(json.loads(done.stdout))
+
+
 @pytest.fixture(scope="module")
 def services(compose: None) -> dict[str, Any]:
-    """The services with the defaults of compose.yaml, whatever .env and the shell say."""
-    command = ["docker", "compose", "--env-file", os.devnull, "--profile", "*", "config", "--format", "json"]
-    ours = ("R3_", "LLM_", "LLAMA_", "HF_", "PYTHON_IMAGE", "COMPOSE_")
-    env = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
-    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=True, timeout=60)
-    return dict(json.loads(done.stdout)["services"])
+    """The services with the defaults of compose.yaml."""
+    return dict(config()["services"])
 
 
 def option(command: list[str], name: str) -> str:
@@ -76,6 +82,34 @@ def test_only_fetch_reaches_outside(services: dict[str, Any]) -> None:
     assert "inside" not in services["fetch"]["networks"]
 
 
+def test_the_inner_network_has_no_way_out_for_either_version_of_ip(compose: None) -> None:
+    inside = config()["networks"]["inside"]
+    assert inside["internal"] is True
+    assert inside["enable_ipv6"] is False
+    assert inside["driver_opts"] == {"com.docker.network.bridge.inhibit_ipv4": "true"}
+
+
+FETCH_ONLY = (
+    "HF_ENDPOINT", "HF_TOKEN", "HF_HUB_DOWNLOAD_TIMEOUT", "HF_HUB_ETAG_TIMEOUT", "HF_HUB_OFFLINE", "PIP_INDEX_URL",
+    "HTTPS_PROXY", "NO_PROXY",
+)  # fmt: skip
+
+
+def test_the_settings_of_the_download_reach_fetch_and_nothing_else(compose: None) -> None:
+    given = {name: f"value-of-{name}" for name in FETCH_ONLY}
+    services = config(**given)["services"]
+    assert services["fetch"]["environment"] == {**given, "R3_MODEL": "r3"}
+    for name in ("app", "server", "server-cpu"):
+        assert not set(given) & set(services[name]["environment"])
+    page = (ROOT / "docs" / "MODEL_ACQUISITION.md").read_text(encoding="utf-8")
+    told = page[page.index("In a container ") :].partition("\n\n")[0]
+    assert set(re.findall(r"`([A-Z0-9_]+)`", told)) == {*given, "R3_MODEL"}
+
+
+def test_threads_that_are_set_reach_the_cpu_server(compose: None) -> None:
+    assert config(R3_THREADS="3")["services"]["server-cpu"]["environment"]["R3_THREADS"] == "3"
+
+
 def test_server_differs_from_its_cpu_twin_only_in_what_the_gpu_and_the_own_image_need(services: dict[str, Any]) -> None:
     gpu, cpu = services["server"], services["server-cpu"]
     differing = {key for key in gpu.keys() | cpu.keys() if gpu.get(key) != cpu.get(key)}
@@ -107,7 +141,7 @@ def test_client_command_and_health_check_agree_on_the_port(services: dict[str, A
 # llama.cpp's options by arity, from the table of flags in its server's README.
 WITH_VALUE = {
     "--model", "--alias", "--host", "--port", "--gpu-layers", "--ctx-size", "--batch-size", "--ubatch-size",
-    "--flash-attn", "--parallel", "--cache-ram", "--fit",
+    "--flash-attn", "--parallel", "--cache-ram", "--fit", "--threads", "--threads-http",
 }  # fmt: skip
 WITHOUT_VALUE = {"--no-cache-prompt", "--no-slots", "--no-webui", "--offline"}
 
@@ -124,6 +158,8 @@ def test_every_option_of_the_cuda_server_has_its_value_and_no_other(services: di
     assert seen["--parallel"] == "1"
     assert seen["--cache-ram"] == "0"
     assert seen["--fit"] == "off"
+    assert seen["--threads"] == "1"  # it spins, and the bound on processors may be 1
+    assert int(seen["--threads-http"]) < services["server"]["pids_limit"] / 2
     assert set(seen) == WITH_VALUE | WITHOUT_VALUE
 
 
@@ -149,18 +185,25 @@ def test_both_servers_have_the_same_slots_context_and_batch(services: dict[str, 
 def test_images_from_a_registry_are_pinned_by_tag_and_digest(services: dict[str, Any]) -> None:
     assert PINNED.match(services["server"]["image"])
     for name in ("app", "server-cpu", "fetch"):
-        assert "image" not in services[name]  # so that two copies of the project never share one
         assert PINNED.match(services[name]["build"]["args"]["PYTHON_IMAGE"])
     default = re.search("^ARG PYTHON_IMAGE=(.*)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
     assert default is not None
     assert default[1] == services["app"]["build"]["args"]["PYTHON_IMAGE"]
 
 
+def test_app_and_fetch_are_one_image_that_is_built_here_and_never_pulled(services: dict[str, Any]) -> None:
+    ours = f"{config()['name']}-app"  # with the project's name, so that two copies never share one
+    assert services["app"]["image"] == services["fetch"]["image"] == ours
+    assert services["app"]["build"] == services["fetch"]["build"]
+    assert services["app"]["pull_policy"] == services["fetch"]["pull_policy"] == "never"
+    assert "image" not in services["server-cpu"]
+
+
 def test_a_build_touches_no_image_but_the_python_base(services: dict[str, Any]) -> None:
     assert {name for name in SERVICES if "build" in services[name]} == {"app", "server-cpu", "fetch"}
     sources = re.findall("^FROM ([^ ]+)", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
     stages = re.findall("^FROM .* AS ([^ ]+)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
-    assert set(sources) - set(stages) == {"${PYTHON_IMAGE}", "scratch"}
+    assert set(sources) - set(stages) == {"${PYTHON_IMAGE}"}
 
 
 def test_settings_in_the_example_are_those_that_compose_reads(services: dict[str, Any]) -> None:
@@ -168,8 +211,9 @@ def test_settings_in_the_example_are_those_that_compose_reads(services: dict[str
     offered = set(re.findall(r"^#?([A-Z][A-Z0-9_]+)=", example, re.MULTILINE))
     text = (ROOT / "compose.yaml").read_text()
     read = set(re.findall(r"\$\{([A-Z0-9_]+)", text)) | set(
-        re.findall(r"^      ([A-Z_]+):(?: #.*)?$", text, re.MULTILINE)
+        re.findall(r"^      ([A-Z0-9_]+):(?: #.*)?$", text, re.MULTILINE)
     )
-    assert offered == read | {"COMPOSE_PROFILES"}
-    for image in re.findall(r"\$\{(?:PYTHON|LLAMA)_IMAGE:-([^}]+)\}", text):
-        assert image in example
+    assert offered == read - {"COMPOSE_PROJECT_NAME"} | {"COMPOSE_PROFILES"}  # compose itself sets the name
+    assert re.findall(r"^#?([A-Z][A-Z0-9_]+)=$", example, re.MULTILINE) == [], "a blank value is not a good example"
+    for pinned in re.findall(r"\$\{(?:PYTHON|LLAMA)_IMAGE:-([^}]+)\}", text):
+        assert pinned in example
