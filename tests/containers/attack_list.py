@@ -129,7 +129,7 @@ ATTACKS = [
     ),
     Attack(
         "server-cpu",
-        "take 512 MiB of memory of 256",
+        "take 512 MiB where the bound is 256",
         ("allocate", "512"),
         "mem_limit by R3_SERVER_MEMORY, no swap",
         KILLED,
