@@ -49,9 +49,8 @@ leaks() {
 check_ids() {
     kind=$(docker info --format '{{.SecurityOptions}}' 2>/dev/null || true)
     foreign=$(foreign_ids "$kind")
-    [ -z "$foreign" ] || fail engine "${foreign%%
-*}" "${foreign#*
-}"
+    [ -z "$foreign" ] ||
+        fail engine "$(printf '%s' "$foreign" | head -n 1)" "$(printf '%s' "$foreign" | tail -n 1)"
     case $kind in *name=selinux*) note engine "$SELINUX_NOTE" ;; esac
 }
 

@@ -78,6 +78,9 @@ for folder in models outputs; do
         fail "$folder/ has mode $(stat -c %a "$folder"), its owner must be able to write: chmod u+rwx $folder"
     fi
 done
+# A clone made under umask 077 by somebody else than the user of the containers, by root for one.
+closed=$(find configs data scripts src tests ! -user "$uid" ! -perm -o=r 2>/dev/null | head -n 1)
+[ -z "$closed" ] || say "note: user $uid cannot read $closed: chmod -R o+rX configs data scripts src tests"
 if [ "$(id -u)" -eq 0 ]; then
     say "models/ and outputs/ belong to $uid:$gid now, the ids the containers run under"
 fi

@@ -29,6 +29,7 @@ NOT_RUN = [
     ("MEASURES.md", "not run: takes minutes; tests/measures/test_bench.py runs it small"),
     ("SECURITY.md", "not run: 60 questions to the model; tests/hostile asks some of them"),
     ("SECURITY.md", "not run: these are the suites themselves, which CI runs"),
+    ("SECURITY.md", "run: engine"),
     ("README.md", "run: alone"),
     ("README.md", "commands: gpu"),
     ("README.md", "commands: cpu"),

@@ -111,6 +111,11 @@ def test_a_name_that_takes_too_long_to_look_up_does_not_lift_the_deadline(monkey
         assert not server.requests
 
 
+def test_the_remedy_names_the_server_without_a_card_too(shop: Shop) -> None:
+    shop.url, shop.env["LLM_WAIT_S"] = "http://127.0.0.1:1", "0.4"
+    failed(shop.run("ask", QUESTION), 3, r"up -d server' \(or server-cpu\)")
+
+
 @pytest.mark.parametrize(
     ("url", "seconds"),
     [

@@ -517,3 +517,22 @@ def test_setup_behind_sudo_takes_the_callers_ids(machine: Machine) -> None:
     machine.run("sh", "scripts/setup.sh", SUDO_UID="1234", SUDO_GID="1235")
     assert "R3_UID=1234\nR3_GID=1235\n" in (machine.project / ".env").read_text()
     assert (machine.project / "models").stat().st_uid == 1234
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="an ordinary user's containers run as that user, who reads the files")
+def test_setup_by_root_names_sources_that_the_containers_cannot_read(machine: Machine) -> None:
+    (machine.project / "configs" / "app.lock").chmod(0o600)
+    done = setup(machine)
+    assert done.returncode == 0, done.stderr
+    assert "note: user 10001 cannot read configs/app.lock: chmod -R o+rX configs data scripts src tests" in done.stdout
+    (machine.project / "configs" / "app.lock").chmod(0o644)
+    assert "cannot read" not in setup(machine).stdout
+
+
+def test_line_endings_do_not_depend_on_the_machine_of_the_clone() -> None:
+    asked = ["git", "check-attr", "eol", "binary", "--", "scripts/setup.sh", "docs/report.png"]
+    said = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert "scripts/setup.sh: eol: lf\n" in said
+    assert "docs/report.png: binary: set\n" in said
+    kept = subprocess.run(["git", "ls-files", "--eol"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert "i/crlf" not in kept and "i/mixed" not in kept
