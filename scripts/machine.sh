@@ -19,11 +19,11 @@ setting() {
 
 # The settings of the route without a GPU, where `server` on a card needs others: "R3_MODEL=embedded ...", or nothing.
 cpu_lines() {
-    model=$(setting R3_MODEL r3)
-    [ "$model" = r3 ] || printf 'R3_MODEL=%s ' "$model"
-    case ",$(setting COMPOSE_PROFILES '')," in
-    *,cpu,*) printf 'COMPOSE_PROFILES=%s' "$(setting COMPOSE_PROFILES '')" ;;
-    esac
+    model=$(setting R3_MODEL r3) profiles=$(setting COMPOSE_PROFILES '')
+    lines=
+    [ "$model" = r3 ] || lines="R3_MODEL=$model"
+    case ,$profiles, in *,cpu,*) lines="$lines${lines:+ }COMPOSE_PROFILES=$profiles" ;; esac
+    printf '%s' "$lines"
 }
 # Used by both scripts.
 # shellcheck disable=SC2034
