@@ -52,6 +52,19 @@ FAILURES = (
 )
 
 
+def request(model: str, system: str, prompt: str, schema: dict[str, Any] | None, name: str) -> dict[str, Any]:
+    """Return the body of one chat completion; with `schema`, called `name`, the server may only produce such JSON."""
+    messages = [{"role": "system", "content": system}, {"role": "user", "content": prompt}]
+    body = {"model": model, "messages": messages, **GENERATION}
+    if schema is not None:
+        # The nested shape is the one that constrains on every server; a top-level `schema` is silently ignored.
+        body["response_format"] = {
+            "type": "json_schema",
+            "json_schema": {"name": name, "strict": True, "schema": schema},
+        }
+    return body
+
+
 def generate(prompt: str, schema: dict[str, Any] | None = None, *, system: str) -> dict[str, Any]:
     """Ask the model once and return its text as `raw`, `finish_reason`, `seconds`, and the server's own `timings`.
 
@@ -61,17 +74,7 @@ def generate(prompt: str, schema: dict[str, Any] | None = None, *, system: str) 
     from src.client import current  # with it comes `requests`, which reading or testing `run()` does not need
 
     client = current()
-    body = {
-        "model": client.config.model,
-        "messages": [{"role": "system", "content": system}, {"role": "user", "content": prompt}],
-        **GENERATION,
-    }
-    if schema is not None:
-        # The nested shape is the one that constrains on every server; a top-level `schema` is silently ignored.
-        body["response_format"] = {
-            "type": "json_schema",
-            "json_schema": {"name": "proposal", "strict": True, "schema": schema},
-        }
+    body = request(client.config.model, system, prompt, schema, "proposal")
     start = time.perf_counter()
     reply = client.chat(body)
     return {**reply, "seconds": time.perf_counter() - start}

@@ -1,12 +1,13 @@
-"""Somebody else's text made fit to be shown: what is not printable becomes an escape. Standard library only.
+"""Somebody else's text made fit to be shown: what is not printable becomes an escape; and strict JSON to and fro.
 
 A model may write control characters, escape sequences and marks that turn the direction of the line; none of them may
-reach a terminal.
+reach a terminal. Standard library only.
 """
 
 import json
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 EXCERPT = 200  # characters of somebody else's text in one of our messages
 UNUSUAL = re.compile("[^\n -~]")  # all but printable ASCII and the line ends of the indentation
@@ -39,3 +40,15 @@ def storable(value: Any) -> Any:
     except (TypeError, ValueError, RecursionError):
         return repr(value)
     return value
+
+
+def loads(text: str | bytes, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
+    """Return the JSON value in `text`, each object made by `pairs` of its keys and values.
+
+    Raises `ValueError` for NaN and Infinity too, which JSON does not know, and `RecursionError` for deep nesting.
+    """
+    return json.loads(text, object_pairs_hook=pairs, parse_constant=_no_constant)
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON value")

@@ -5,10 +5,10 @@
 
 import functools
 import json
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from src.paths import ROOT
-from src.printable import EXCERPT, excerpt
+from src.printable import EXCERPT, excerpt, loads
 
 if TYPE_CHECKING:
     import jsonschema
@@ -40,7 +40,7 @@ def decode(text: str) -> Any:
     if not text:
         raise ValueError("empty answer: the model wrote nothing")
     try:
-        return _strict(text)
+        return loads(text, _exact_keys)
     except RecursionError:
         raise ValueError("not JSON: nested too deeply") from None
     except json.JSONDecodeError as exc:
@@ -49,19 +49,11 @@ def decode(text: str) -> Any:
         raise ValueError(f"not JSON: {excerpt(str(exc))}") from None
 
 
-def _strict(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=_exact_keys, parse_constant=_no_constant)
-
-
 def _exact_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) != len(pairs):
         raise ValueError("an object repeats a key")
     return made
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON value")
 
 
 @functools.cache
@@ -77,7 +69,7 @@ def read_reply(body: bytes) -> dict[str, Any]:
     Raises `BadReply` saying what is wrong with a body that is not a chat completion.
     """
     try:
-        reply = _strict(body.decode("utf-8"))
+        reply = loads(body.decode("utf-8"), _exact_keys)
         fault = next(iter(_validator().iter_errors(reply)), None)
     except UnicodeDecodeError as exc:
         raise BadReply(f"the reply is not UTF-8 text (byte {exc.start})") from None

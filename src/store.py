@@ -8,15 +8,14 @@ import contextlib
 import errno
 import fcntl
 import hashlib
-import json
 import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from src.errors import Precondition
-from src.printable import dumps
+from src.printable import dumps, loads
 
 LINE = re.compile(rb'\{"sha256":"([0-9a-f]{64})","entry":(.*)\}', re.DOTALL)  # the journal's: an entry and its checksum
 
@@ -54,15 +53,11 @@ def write_json(path: Path, value: Any) -> Path:
 def read_json(path: Path, remedy: str) -> Any:
     """Return what a JSON file holds; `Precondition` says that it is missing or damaged, and the remedy."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_constant)
+        return loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise Precondition(f"{path} is missing; {remedy}") from None
     except (OSError, UnicodeDecodeError, ValueError, RecursionError) as exc:
         raise Precondition(f"{path} cannot be read ({exc}); {remedy}") from None
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON value")
 
 
 class Journal:
@@ -121,6 +116,6 @@ def _entry(line: bytes) -> Any:
     if parts is None or hashlib.sha256(parts[2]).hexdigest().encode() != parts[1]:
         return None
     try:
-        return json.loads(parts[2], parse_constant=_no_constant)
+        return loads(parts[2])
     except (ValueError, RecursionError):
         return None

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from src.agent import GENERATION
+from src.agent import request
 from src.client import current
 from src.errors import ServerUnavailable
 from src.reply import BadReply, TransportFailure, decode
@@ -59,16 +59,7 @@ def generate(system: str, user: str) -> dict[str, Any]:
     HTTP 500 when what the model wrote does not parse, and the next attempt may.
     """
     client = current()
-    body = {
-        "model": client.config.model,
-        "messages": [{"role": "system", "content": system}, {"role": "user", "content": user}],
-        **GENERATION,
-        "max_tokens": MAX_TOKENS,
-        "response_format": {
-            "type": "json_schema",
-            "json_schema": {"name": "run_sql", "strict": True, "schema": SCHEMA},
-        },
-    }
+    body = {**request(client.config.model, system, user, SCHEMA, "run_sql"), "max_tokens": MAX_TOKENS}
     try:
         return client.chat(body)
     except TransportFailure as exc:
