@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shlex
 import sqlite3
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +25,12 @@ STRANGE = (
 DEFAULT = near(ROOT / "outputs")
 
 
+def in_wal_mode(database: Path) -> bool:
+    """Whether even reading this SQLite file would create others beside it."""
+    with database.open("rb") as file:
+        return file.read(JOURNAL_MODE.stop)[JOURNAL_MODE] == WRITE_AHEAD
+
+
 class Outputs(NamedTuple):
     """The folder that receives results, `outputs/` unless `--outputs` or R3_OUTPUTS says otherwise."""
 
@@ -36,7 +43,8 @@ class Outputs(NamedTuple):
 
     def command(self, words: str) -> str:
         """The command line that goes on in this folder, for the remedy of an error."""
-        return f"python -m src.cli {'' if self.folder == DEFAULT else f'--outputs {self.folder} '}{words}"
+        named = "" if self.folder == DEFAULT else f"--outputs {shlex.quote(str(self.folder))} "
+        return f"python -m src.cli {named}{words}"
 
     @property
     def database(self) -> Path:
@@ -61,11 +69,10 @@ class Outputs(NamedTuple):
                     f"interrupted; {FRESH}"
                 )
         try:
-            with self.database.open("rb") as file:
-                header = file.read(JOURNAL_MODE.stop)
+            write_ahead = in_wal_mode(self.database)
         except OSError as exc:
             raise Precondition(f"{self.database} cannot be read ({exc.strerror}); see its permissions") from None
-        if header[JOURNAL_MODE] == WRITE_AHEAD:
+        if write_ahead:
             raise Precondition(f"{self.database} is in WAL mode, which 'prepare' never sets; {FRESH}")
         with contextlib.ExitStack() as unless_whole:
             try:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from src.outputs import in_wal_mode
 from src.run_sql.contract import TABLES
 from src.run_sql.gate import Gate
 from src.run_sql.text import MAX_QUERY_CHARS
@@ -39,7 +40,6 @@ LIMITS = {
 ALL_NAMES = """
     SELECT name FROM sqlite_master UNION SELECT name FROM sqlite_temp_master UNION SELECT name FROM pragma_module_list
 """
-WAL_FORMAT = b"\x02\x02"  # bytes 18 and 19 of the file, https://sqlite.org/fileformat.html
 
 
 class Reservo(sqlite3.Connection):
@@ -168,9 +168,8 @@ def check_file(file: Path) -> None:
     """Raise sqlite3.OperationalError unless `file` can be read without anything being created beside it."""
     if not file.is_file():
         raise sqlite3.OperationalError(f"unable to open database file: {file} is not a file")
-    with file.open("rb") as handle:
-        if handle.read(20)[18:] == WAL_FORMAT:
-            raise sqlite3.OperationalError(f"{file} is in WAL mode, and reading it would create files beside it")
+    if in_wal_mode(file):
+        raise sqlite3.OperationalError(f"{file} is in WAL mode, and reading it would create files beside it")
 
 
 def check_tables(con: Reservo, file: Path) -> None:

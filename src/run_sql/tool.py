@@ -6,12 +6,15 @@ Spanish, refusals of the engine in the engine's words, since a model corrects it
 """
 
 import sqlite3
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from src.run_sql.contract import TABLES
 from src.run_sql.guard import CALL_SECONDS, HEAP_BYTES, Reservo, call
 from src.run_sql.text import MAX_QUERY_CHARS, split_statement, text_fault
 from src.run_sql.values import MAX_ERROR_CHARS, columns, cut, fetch
+
+Answer: TypeAlias = dict[str, Any]
 
 MAX_ROWS = 100
 UNGUARDED = "la conexión no está protegida: debe venir de open_reservo"
@@ -59,26 +62,46 @@ def wording(raised: BaseException, con: Reservo) -> str:
     return cut(text, MAX_ERROR_CHARS)
 
 
+def guarded(con: sqlite3.Connection, work: Callable[[sqlite3.Cursor], Answer]) -> Answer:
+    """Return what `work` makes of a cursor in one guarded call; whatever it raises is the answer's error."""
+    if not isinstance(con, Reservo):
+        return {"ok": False, "error": UNGUARDED}
+    try:
+        with call(con) as cursor:
+            return work(cursor)
+    except FAILURES as raised:
+        return {"ok": False, "error": wording(raised, con)}
+
+
 def validate(sql: str, con: sqlite3.Connection) -> tuple[bool, str | None]:
     """Check form and names without running the query, e.g. `DELETE FROM rooms` -> `(False, "no es de solo lectura …")`.
 
     Returns (True, None) or (False, error in at most MAX_ERROR_CHARS characters). `con` must come from `open_reservo`.
     """
-    if not isinstance(con, Reservo):
-        return False, UNGUARDED
+    # The text first: what is wrong with it is wrong on any connection.
     if fault := query_fault(sql) or text_fault(sql):
         return False, cut(fault, MAX_ERROR_CHARS)
-    try:
-        with call(con) as cursor:
-            # EXPLAIN compiles and does not run. It is no safeguard by itself, since some statements act while
-            # they compile; by now the gate is closed to those.
-            cursor.execute("EXPLAIN " + split_statement(sql).body)
-    except FAILURES as raised:
-        return False, wording(raised, con)
-    return True, None
+    answer = guarded(con, lambda cursor: compiled(cursor, split_statement(sql).body))
+    return answer["ok"], answer.get("error")
 
 
-def run_sql(query: str, con: sqlite3.Connection, max_rows: int = MAX_ROWS) -> dict[str, Any]:
+def compiled(cursor: sqlite3.Cursor, statement: str) -> Answer:
+    """Compile a statement without running it.
+
+    EXPLAIN is no safeguard by itself, since some statements act while they compile; the gate is closed to those.
+    """
+    cursor.execute("EXPLAIN " + statement)
+    return {"ok": True}
+
+
+def ran(cursor: sqlite3.Cursor, statement: str, max_rows: int) -> Answer:
+    """Run a statement and return the answer with its columns and rows."""
+    cursor.execute(statement)
+    rows, truncated = fetch(cursor, max_rows)
+    return {"ok": True, "columns": columns(cursor), "rows": rows, "truncated": truncated}
+
+
+def run_sql(query: str, con: sqlite3.Connection, max_rows: int = MAX_ROWS) -> Answer:
     """Run one reading query, e.g. `SELECT id FROM rooms` -> `{"ok": True, "columns": ["id"], "rows": [[1], …], …}`.
 
     At most `max_rows` rows (1 to 100); `truncated` says that rows were left out or a long cell was cut. Anything
@@ -88,18 +111,10 @@ def run_sql(query: str, con: sqlite3.Connection, max_rows: int = MAX_ROWS) -> di
     fault = error if not valid else rows_fault(max_rows)
     if fault is not None:
         return {"ok": False, "error": fault}
-    if not isinstance(con, Reservo):  # validate has said so already; a test may have taken it away
-        return {"ok": False, "error": UNGUARDED}
-    try:
-        with call(con) as cursor:
-            cursor.execute(split_statement(query).body)
-            rows, truncated = fetch(cursor, max_rows)
-            return {"ok": True, "columns": columns(cursor), "rows": rows, "truncated": truncated}
-    except FAILURES as raised:
-        return {"ok": False, "error": wording(raised, con)}
+    return guarded(con, lambda cursor: ran(cursor, split_statement(query).body, max_rows))
 
 
-def count_rows(table: str, con: sqlite3.Connection) -> dict[str, Any]:
+def count_rows(table: str, con: sqlite3.Connection) -> Answer:
     """Count a table's rows, e.g. `rooms` -> `{"ok": True, "count": 5}`; any other name is an error, never SQL."""
     if type(table) is not str or table not in COUNTS:
         return {"ok": False, "error": f"tabla desconocida (válidas: {', '.join(TABLES)})"}

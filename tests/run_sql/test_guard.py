@@ -87,6 +87,24 @@ def test_what_is_no_connection_is_an_error_answer(other: Any) -> None:
     assert validate("SELECT 1", other) == (False, UNGUARDED)
 
 
+@pytest.mark.parametrize(
+    ("query", "error"),
+    [
+        ("DELETE FROM rooms", "no es de solo lectura (empieza con DELETE)"),
+        ("SELECT COUNT(*) FROM rooms; DROP TABLE rooms", "más de una sentencia"),
+        (" -- nothing\n", "consulta vacía"),
+        (7, "la consulta debe ser texto"),
+        ("SELECT 1" + " " * 10_000, "consulta demasiado larga: 10008 caracteres (máximo 10000)"),
+        ("SELECT name FROM rooms", UNGUARDED),
+    ],
+)
+def test_the_lessons_own_refusals_come_first_on_any_connection(query: Any, error: str, reservo: Path) -> None:
+    plain = sqlite3.connect(reservo)
+    assert run_sql(query, plain) == {"ok": False, "error": error}
+    assert validate(query, plain) == (False, error)
+    plain.close()
+
+
 def test_a_plain_connection_is_refused_and_left_as_it_was(reservo: Path) -> None:
     plain = sqlite3.connect(reservo)
     plain.execute("UPDATE rooms SET name = 'x' WHERE id = 1")
