@@ -9,23 +9,35 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from src import settings
 from src.errors import Precondition, ServerUnavailable
 from src.paths import ROOT
 
 STOP_S = 10.0  # llama.cpp ends at once; after this the child is killed
 
 
+def chosen(asked: bool, folder: Path, say: Callable[[str], object], slots: int = 1) -> AbstractContextManager[None]:
+    """Return `running()` with its log in `folder` when `asked` or R3_EMBEDDED wants it, else nothing to start.
+
+    Raises `Precondition` for an R3_EMBEDDED that is neither yes nor no, also where the command line has decided.
+    """
+    if not settings.embedded() and not asked:
+        return nullcontext()
+    return running(folder / "embedded-server.log", say, slots=slots)
+
+
 @contextmanager
 def running(log: Path, say: Callable[[str], object], model_key: str = "embedded", slots: int = 1) -> Iterator[None]:
     """Serve the pinned model while the block runs.
 
-    Raises `Precondition` with the server's own reason (package or model file missing or wrong), or
-    `ServerUnavailable` when it ended without one.
+    Raises `Precondition` with the server's own reason (package or model file missing or wrong) or for a wrong
+    R3_THREADS, `ServerUnavailable` when it ended without a reason.
     """
+    settings.threads()  # the child reads it; in its log a wrong value would not be found
     log.parent.mkdir(parents=True, exist_ok=True)
     say(f"starting the embedded model server (log: {log})")
     command = [sys.executable, "-m", "src.embedded_server", "--end-with-stdin"]
