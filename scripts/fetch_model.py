@@ -19,13 +19,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # a script's own folder is what Python puts there, and `src` lies beside it
 
-from src import hub_settings, models  # noqa: E402
-from src.errors import CheckFailed, CommandError, Interrupted, Precondition  # noqa: E402
+from src import exits, hub_settings, models  # noqa: E402
+from src.errors import CheckFailed, CommandError, Interrupted, Precondition, interruption  # noqa: E402
 from src.models import Model, ModelFile  # noqa: E402
 from src.paths import no_entry  # noqa: E402
 from src.progress import Bytes  # noqa: E402
@@ -175,18 +174,17 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def stop(number: int, frame: FrameType | None) -> None:
-    """Turn Ctrl-C and `docker stop` into the same orderly end."""
-    raise Interrupted("interrupted; what was received is kept, the same command goes on from there")
-
-
 def main(argv: list[str] | None = None) -> int:
     """Run as a command: one line on stderr and a status for everything that is expected to go wrong."""
     options = parse(argv)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, stop)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell started us in the background
+    signal.signal(signal.SIGTERM, exits.terminate)
     try:
-        return run(options)
+        try:
+            return run(options)
+        except KeyboardInterrupt as exc:
+            kept = "what was received is kept, the same command goes on from there"
+            raise Interrupted(f"{interruption(exc)}; {kept}") from exc
     except CommandError as error:
         print(f"fetch_model: {error}", file=sys.stderr)
         return error.status

@@ -8,16 +8,19 @@ from src.outputs import Outputs
 from src.reply import BadReply, TransportFailure
 
 
-def ask(outputs: Outputs, question: str, language: str, guarded: bool) -> None:
-    """Ask, print the stages and write `ask.json`; `guarded` adds the sentence that a customer would get.
-
-    Raises `CheckFailed` when the proposal was refused, `ServerUnavailable` when the server failed, `Precondition`
-    for a question that is empty or not text.
-    """
+def check(question: str) -> None:
+    """Raise `Precondition` for a question that is empty or not text, before a model is loaded for it."""
     if not question.strip() or any("\ud800" <= character <= "\udfff" for character in question):
         raise Precondition(
             'the question is empty or not UTF-8 text; ask for example "What is the stock level for REF-000?"'
         )
+
+
+def ask(outputs: Outputs, question: str, language: str, guarded: bool) -> None:
+    """Ask, print the stages and write `ask.json`; `guarded` adds the sentence that a customer would get.
+
+    Raises `CheckFailed` when the proposal was refused, `ServerUnavailable` when the server failed.
+    """
     conditions = {**provenance.program(), **session.conditions(outputs, language, guarded, show.say)}
     failures: list[Exception] = []
     db = outputs.open_database()

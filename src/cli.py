@@ -1,22 +1,18 @@
 """The command line: `python -m src.cli COMMAND`; each command reads and writes files in `outputs/`.
 
-Dispatch, and the one place where a failure becomes a line on stderr and an exit status (README.md lists them).
-What each command takes is in `src/options.py`.
+Dispatch. What each command takes is in `src/options.py`; how a failure becomes a line on stderr and an exit status, in
+`src/exits.py`.
 Imports are made by the command that needs them, so that `--help`, `negatives` and `exercise` start at once.
 """
 
 import argparse
-import contextlib
-import errno
-import os
-import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
 
-from src import options
-from src.errors import CheckFailed, CommandError, Interrupted, Precondition
+from src import exits, options
+from src.errors import CheckFailed, Precondition
 
 if TYPE_CHECKING:
     from src.outputs import Outputs
@@ -41,16 +37,11 @@ def outputs_of(args: argparse.Namespace) -> "Outputs":
     return Outputs.named(getattr(args, "outputs", None))
 
 
-@contextlib.contextmanager
-def model_server(args: argparse.Namespace, outputs: "Outputs", slots: int = 1) -> Iterator[None]:
+def model_server(args: argparse.Namespace, outputs: "Outputs", slots: int = 1) -> AbstractContextManager[None]:
     """The server of the environment, or the embedded one with `--embedded` or R3_EMBEDDED=1."""
-    if not (getattr(args, "embedded", False) or os.environ.get("R3_EMBEDDED") == "1"):
-        yield
-        return
     from src import embedded, show
 
-    with embedded.running(outputs.folder / "embedded-server.log", show.say, slots=slots):
-        yield
+    return embedded.chosen(getattr(args, "embedded", False), outputs.folder, show.say, slots)
 
 
 def run_prepare(args: argparse.Namespace) -> None:
@@ -98,6 +89,8 @@ def run_evaluate(args: argparse.Namespace) -> None:
     from src import catalog, evaluate, hostile, tables
 
     if catalog.is_hostile(catalog.load(args.data)):
+        if args.against is not None:
+            raise Precondition(f"--against compares runs about products, and {args.data} holds none; leave it out")
         path, judged = hostile.evaluate_run(outputs_of(args), args.data)
         print(f"{hostile.report(judged)}\n{path}")
         return
@@ -123,11 +116,12 @@ def run_exercise(args: argparse.Namespace) -> None:
 
 def run_ask(args: argparse.Namespace) -> None:
     """`ask`: one question, its stages, and the status of what became of it."""
+    from src import ask
+
+    ask.check(args.question)
     outputs = outputs_of(args)
     outputs.open_database().close()
     with model_server(args, outputs):
-        from src import ask
-
         ask.ask(outputs, args.question, args.lang, args.guard_answers)
 
 
@@ -166,57 +160,7 @@ HANDLERS: dict[str, Callable[[argparse.Namespace], None]] = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")  # a terminal that knows no accents still gets the line
-    try:
-        args = options.parser().parse_args(argv)
-        signal.signal(signal.SIGTERM, _terminate)
-        status, line = _outcome(args)
-    except KeyboardInterrupt:  # before the command or while it reported
-        status, line, args = Interrupted.status, "interrupted", argparse.Namespace(command="")
-    if line:
-        _close_output()
-        from src.printable import visible
-
-        print(f"python -m src.cli {args.command}: {visible(line)}", file=sys.stderr)
-    return status
-
-
-def _outcome(args: argparse.Namespace) -> tuple[int, str]:
-    """Run the command; returns the exit status and the line that says what went wrong, empty when nothing did."""
-    try:
-        HANDLERS[args.command](args)
-        sys.stdout.flush()
-        return 0, ""
-    except CommandError as exc:
-        status, line = exc.status, str(exc)
-        failure: BaseException = exc
-    except KeyboardInterrupt as exc:
-        status, line, failure = Interrupted.status, f"interrupted{exc.args[0] if exc.args else ''}", exc
-    except BrokenPipeError:
-        _close_output()  # the reader, `head` for one, has seen enough
-        return 0, ""
-    except OSError as exc:
-        status, failure = Precondition.status, exc
-        advice = "free some space and run it again" if exc.errno == errno.ENOSPC else "see the path and its permissions"
-        line = f"{exc.strerror or exc}: {exc.filename or 'a file in use'}; {advice}"
-    if getattr(args, "debug", False):
-        raise failure
-    return status, line
-
-
-def _close_output() -> None:
-    """Send the rest to nobody where standard output takes no more, so that the interpreter's last flush is quiet."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _terminate(_number: int, _frame: FrameType | None) -> NoReturn:
-    """End on SIGTERM as on Ctrl-C: results are kept, the embedded server stops."""
-    raise KeyboardInterrupt(" by SIGTERM")
+    return exits.run(options.parser(), lambda args: HANDLERS[args.command](args), argv)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The failures that a command ends with, and the exit status that each one means (README.md).
 
-Library code raises these; only `src.cli` turns them into one line on stderr and a status.
+Library code raises these; only the edge (`src.exits`) turns them into one line on stderr and a status.
 A message names the thing, what was found, and the next step.
 """
 
@@ -36,6 +36,21 @@ class SourceUnavailable(CommandError):
 
 
 class Interrupted(CommandError):
-    """Ctrl-C or SIGTERM ended a command; SPEC section 4 has no status of its own for that: the work is not done."""
+    """Ctrl-C or SIGTERM ended a command: status 1 of the table in README.md, since the work is not done.
+
+    Raised in the place of the `KeyboardInterrupt` by what can say more, e.g. how many results are kept.
+    """
 
     status = 1
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: like Ctrl-C in everything but the words of its line.
+
+    Subtle: not an `Exception`, so that no library's `except Exception` takes it for a failure of its own.
+    """
+
+
+def interruption(exc: KeyboardInterrupt) -> str:
+    """Return the words that the line about an interruption starts with."""
+    return "interrupted by SIGTERM" if isinstance(exc, Terminated) else "interrupted"

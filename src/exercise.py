@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from src import provenance, store
-from src.errors import CheckFailed, Precondition
+from src.errors import CheckFailed, Interrupted, Precondition, interruption
 from src.outputs import Outputs
 from src.paths import ROOT, near
 from src.printable import dumps, excerpt, storable
@@ -55,7 +55,7 @@ def exercise(
 
     `say` is told the lesson line by line; `ask` is asked for the predictions, if there is somebody to predict. Returns
     the file written and its content. Raises `Precondition` when there is no such call; `CheckFailed`, after writing,
-    when an observation is not the expected one; `KeyboardInterrupt` when the reader leaves, before writing.
+    when an observation is not the expected one; `Interrupted` when the reader leaves, before writing.
     """
     lesson, unlisted = texts(language), _unlisted(cases)
     db = outputs.open_database()
@@ -123,9 +123,10 @@ def _predicted(lesson: dict[str, Any], place: int, say: Say, ask: Ask) -> str | 
             if not typed or typed in codes:
                 return codes.get(typed)
             say(f"     {labels['again'].format(count=len(codes))}")
-    except (EOFError, KeyboardInterrupt):
+    except (EOFError, KeyboardInterrupt) as exc:
         say("")  # the cursor stands behind the prompt
-        raise KeyboardInterrupt(f" at question {place + 1} of {len(EXPECTED)}; nothing was written") from None
+        how = interruption(exc) if isinstance(exc, KeyboardInterrupt) else "interrupted"
+        raise Interrupted(f"{how} at question {place + 1} of {len(EXPECTED)}; nothing was written") from None
     return None
 
 

@@ -1,9 +1,13 @@
 """An argument parser that reports wrong use in one line, for the commands of both lessons."""
 
 import argparse
-from typing import NoReturn
+import sys
+from typing import TYPE_CHECKING, NoReturn
 
 from src.printable import visible
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 
 class Parser(argparse.ArgumentParser):
@@ -12,3 +16,8 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print the fault and where to read on; exits with status 2."""
         self.exit(2, f"{self.prog}: {visible(message)}; see {self.prog} --help\n")
+
+    def print_help(self, file: "SupportsWrite[str] | None" = None) -> None:
+        """Print the help; unlike `argparse`'s own, `OSError` says that nobody can read it."""
+        print(self.format_help(), end="", file=file or sys.stdout)
+        sys.stdout.flush()

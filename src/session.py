@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from src import agent, catalog, client, guard, jobs, provenance, store
-from src.errors import CheckFailed, Precondition, ServerUnavailable
+from src.errors import CheckFailed, Interrupted, Precondition, ServerUnavailable, interruption
 from src.outputs import Outputs
 from src.reply import BadReply, TransportFailure
 from src.tools import digest
@@ -93,9 +93,10 @@ def work(run: Run, progress: Callable[[dict[str, Any]], object]) -> Path:
                 _ask_all(run, journal, progress)
             finally:
                 record = _write(run, path)
-    except (KeyboardInterrupt, BrokenPipeError) as exc:
-        reason = " by a reader that closed the output" if isinstance(exc, BrokenPipeError) else "".join(exc.args[:1])
-        raise KeyboardInterrupt(f"{reason}; {_kept(run)}") from exc
+    except KeyboardInterrupt as exc:
+        raise Interrupted(f"{interruption(exc)}; {_kept(run)}") from exc
+    except BrokenPipeError as exc:
+        raise Interrupted(f"interrupted by a reader that closed the output; {_kept(run)}") from exc
     except OSError as exc:
         raise Precondition(f"{exc.strerror or exc}: the results cannot be written; {_kept(run)}") from exc
     if not run.missing:

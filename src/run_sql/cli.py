@@ -8,13 +8,14 @@ Exit status: 0 done, 1 refused or a check failed, 2 a precondition is missing or
 import argparse
 import contextlib
 import io
-import os
+import shlex
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from src.errors import CheckFailed, CommandError, Interrupted, Precondition
+from src import exits
+from src.errors import CheckFailed, Precondition
 from src.parser import Parser
 from src.printable import dumps, visible
 from src.run_sql import lesson, shapes
@@ -25,7 +26,6 @@ from src.run_sql.text import MAX_QUERY_CHARS
 from src.run_sql.tool import MAX_ROWS, count_rows, run_sql
 
 TOOLS = {tool["name"]: tool for tool in (run_sql_tool, count_rows_tool)}
-INTERRUPTED = Interrupted.status
 
 CREATE_HELP = "builds the Reservo database: 5 rooms, 8 members, 23 bookings, 18 payments"
 DEMO_HELP = "runs the lesson's example: four queries, a bypass attempt, the row cap"
@@ -39,7 +39,8 @@ DESCRIBE_HELP = "prints a tool's description in the shape that a client takes"
 def database(path: Path) -> Iterator[Reservo]:
     """Open the lesson's database for one command; Precondition says how to get one."""
     if not path.exists():
-        raise Precondition(f"no database at {path}; make one with: python -m src.run_sql create {path}")
+        remedy = f"python -m src.run_sql create {shlex.quote(str(path))}"
+        raise Precondition(f"no database at {path}; make one with: {remedy}")
     try:
         con = open_reservo(path)
     except (sqlite3.Error, OSError) as error:
@@ -52,6 +53,8 @@ def database(path: Path) -> Iterator[Reservo]:
 
 def command_create(args: argparse.Namespace) -> int:
     """Build the file and print where it is and what it holds."""
+    if args.path == default_path():  # the folder of results is made by whatever comes first
+        args.path.parent.mkdir(parents=True, exist_ok=True)
     path = create(args.path)
     with database(path) as con:
         print(dumps({"path": str(path), "rows": {table: count_rows(table, con).get("count") for table in TABLES}}))
@@ -101,9 +104,7 @@ def command_ask(args: argparse.Namespace) -> int:
         raise Precondition('the question is empty or not plain text; ask for example "How many rooms are there?"')
     from src import client, embedded
     from src.run_sql import ask
-
-    def say(text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
+    from src.show import say
 
     def show(attempt: ask.Attempt) -> None:
         wrote = attempt.raw if attempt.query is None else attempt.query
@@ -113,8 +114,7 @@ def command_ask(args: argparse.Namespace) -> int:
 
     with contextlib.ExitStack() as stack:
         con = stack.enter_context(database(args.db))
-        if args.embedded or os.environ.get("R3_EMBEDDED") == "1":
-            stack.enter_context(embedded.running(default_path().parent / "embedded-server.log", say))
+        stack.enter_context(embedded.chosen(args.embedded, default_path().parent, say))
         client.wait_ready(client.current(), say)
         last = ask.ask(args.question, con, show)[-1]
     if not last.answer["ok"]:
@@ -166,28 +166,8 @@ def parser() -> Parser:
     return top
 
 
-def main(argv: list[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
-    args = parser().parse_args(argv)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")
-    try:
-        status: int = args.run(args)
-        sys.stdout.flush()
-    except CommandError as error:
-        print(f"python -m src.run_sql {args.command}: {visible(str(error))}", file=sys.stderr)
-        return error.status
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return INTERRUPTED
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left to write would fail again at exit
-        if isinstance(error, BrokenPipeError):  # the reader of our output, `head` for one, has seen enough
-            return 0
-        where = error.filename or "the output"
-        print(
-            f"python -m src.run_sql {args.command}: {where}: {error.strerror}; see its permissions and the disk",
-            file=sys.stderr,
-        )
-        return Precondition.status
-    return status
+        sys.stdout.reconfigure(encoding="utf-8")  # JSON is UTF-8 whatever the terminal claims
+    return exits.run(parser(), lambda args: args.run(args), argv)

@@ -144,12 +144,38 @@ def test_wrong_use_is_one_line_and_status_2(words: list[str], part: str, tmp_pat
         ("LLM_TIMEOUT_S", "soon", "seconds"),
         ("LLM_TIMEOUT_S", "0", "seconds"),
         ("LLM_TIMEOUT_S", "nan", "seconds"),
+        ("LLM_TIMEOUT_S", "2e6", "not a number of seconds between 0 and 1000000"),
+        ("LLM_WAIT_S", "1000001", "not a number of seconds between 0 and 1000000"),
+        ("LLM_BASE_URL", "http://127.0.0.1:0", "http"),
         ("LLM_API_KEY", "a\nb", "header"),
     ],
 )
 def test_a_wrong_variable_is_named(name: str, value: str, part: str, prepared: Path) -> None:
     assert_one_line(cli("--outputs", prepared, "agent", **{name: value}), 2, name, part)
     assert not (prepared / "agent.json").exists()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://user:s3cr3t@127.0.0.1:1",
+        "http://s3cr3t@127.0.0.1:1/v1",
+        "http://127.0.0.1:1/?key=s3cr3t",
+        "http://127.0.0.1:1/#s3cr3t",
+        "user:s3cr3t@127.0.0.1",
+        "http://user:s3cr3t@[::1",
+    ],
+)
+def test_an_address_with_a_secret_in_it_is_refused_without_a_word_of_it(url: str, prepared: Path) -> None:
+    for words in (["agent"], ["ask", "What is the stock level for REF-000?"]):
+        ended = cli("--outputs", prepared, *words, LLM_BASE_URL=url, LLM_WAIT_S="0.1")
+        assert_one_line(ended, 2, "LLM_BASE_URL", "LLM_API_KEY")
+        assert "s3cr3t" not in ended.out + ended.err
+
+
+def test_the_longest_wait_and_an_address_with_a_path_are_taken(prepared: Path) -> None:
+    env = {"LLM_BASE_URL": "http://127.0.0.1:1/below/v1/", "LLM_TIMEOUT_S": "1000000", "LLM_WAIT_S": "0.1"}
+    assert_one_line(cli("--outputs", prepared, "agent", **env), 3, "http://127.0.0.1:1/below:", "connection refused")
 
 
 def test_a_server_that_is_not_there_is_status_3_with_the_remedy(prepared: Path) -> None:

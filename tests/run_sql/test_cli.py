@@ -5,6 +5,7 @@ Run alone: python -m pytest tests/run_sql/test_cli.py
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -197,9 +198,30 @@ def test_the_folder_of_results_can_be_named_by_the_environment(tmp_path: Path) -
     assert run("query", COUNT, R3_OUTPUTS=str(tmp_path)).returncode == 0
 
 
-def test_control_c_is_one_word_and_status_1(monkeypatch: pytest.MonkeyPatch, reservo: Path) -> None:
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("src.run_sql.cli.run_sql", interrupted)
+@pytest.mark.parametrize(
+    ("number", "words"), [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "interrupted by SIGTERM")]
+)
+def test_a_signal_in_the_middle_of_a_query_is_one_line_and_status_1(
+    number: signal.Signals,
+    words: str,
+    monkeypatch: pytest.MonkeyPatch,
+    reservo: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("src.run_sql.cli.run_sql", lambda *_, **__: os.kill(os.getpid(), number))
     assert main(["query", "SELECT 1", "--db", str(reservo)]) == 1
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", f"python -m src.run_sql query: {words}\n")
+
+
+@pytest.mark.parametrize("place", ["default", "named"])
+def test_create_makes_the_default_folder_and_no_other(place: str, tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "er"
+    if place == "default":
+        assert run("create", R3_OUTPUTS=str(folder)).returncode == 0
+        assert run("query", COUNT, R3_OUTPUTS=str(folder)).returncode == 0
+    else:
+        done = run("create", str(folder / "r.db"))
+        assert done.returncode == 2
+        assert f"the folder {folder} does not exist" in one_line(done.stderr)
+        assert list(tmp_path.iterdir()) == []
