@@ -1,6 +1,6 @@
 """The broken replies, by kind: one table for `ask` and `agent`, the first and the second generation.
 
-A kind is a family of public complaints (CASES B02 to B22 and what lies beside them). Each row says with which words
+A kind is a family of public complaints and what lies beside them. Each row says with which words
 the failure is named and whether it counts as the server's (`ask` ends with 3) or as a refusal (1).
 """
 
