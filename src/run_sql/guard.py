@@ -114,6 +114,19 @@ LAYERS: tuple[Layer, ...] = (
 Reservo.layers = LAYERS  # also for a connection made by other means than `connect`
 
 
+def lost_in_a_callback(error: sqlite3.DatabaseError, con: Reservo) -> bool:
+    """Say whether `error` is all that is left of Ctrl-C.
+
+    Subtle: Ctrl-C is raised in whatever Python code runs next, often one of our callbacks, and SQLite takes what a
+    callback raises for a plain no: an interruption or a refusal of which the clock and the gate know nothing.
+    """
+    if str(error) == "interrupted":
+        return not con.stopped_by
+    code = getattr(error, "sqlite_errorcode", None)  # the module's own errors have none
+    refused = code == sqlite3.SQLITE_AUTH or str(error).startswith("not authorized to use function")
+    return refused and con.gate is not None and not con.gate.denied
+
+
 @contextmanager
 def call(con: Reservo) -> Iterator[sqlite3.Cursor]:
     """Put the connection's layers on for one query and hand out the cursor that runs it.
@@ -129,9 +142,8 @@ def call(con: Reservo) -> Iterator[sqlite3.Cursor]:
         for layer in con.layers:
             layer(con)
         yield cursor
-    except sqlite3.OperationalError as stopped:
-        # Ctrl-C is raised in whatever Python code runs next, here the progress handler; what that raises is lost.
-        if str(stopped) == "interrupted" and not con.stopped_by:
+    except sqlite3.DatabaseError as stopped:
+        if lost_in_a_callback(stopped, con):
             raise KeyboardInterrupt from None
         raise
     finally:

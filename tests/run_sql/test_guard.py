@@ -233,6 +233,38 @@ def test_control_c_stops_a_query_and_is_not_swallowed(con: Reservo, monkeypatch:
     assert run_sql("SELECT 1", con)["ok"]
 
 
+@pytest.mark.parametrize(
+    "query", ["SELECT 1", "SELECT name FROM rooms", "SELECT abs(id) FROM rooms", "SELECT * FROM x"]
+)
+@pytest.mark.parametrize("after", range(4))
+def test_control_c_while_a_query_is_compiled_is_not_taken_for_a_refusal(
+    con: Reservo, monkeypatch: pytest.MonkeyPatch, query: str, after: int
+) -> None:
+    """The signal comes in the gate, at its first, second, ... question."""
+    plain, allows, asked = run_sql(query, con), Gate.allows, 0
+
+    def interrupted_once(gate: Gate, *action: Any) -> bool:
+        nonlocal asked
+        asked += 1
+        if asked == after + 1:
+            os.kill(os.getpid(), signal.SIGINT)
+        return allows(gate, *action)
+
+    monkeypatch.setattr(Gate, "allows", interrupted_once)
+    try:
+        assert run_sql(query, con) == plain
+        assert asked <= after, "the signal came and was swallowed"
+    except KeyboardInterrupt:
+        assert asked == after + 1
+    monkeypatch.undo()
+    assert run_sql("SELECT 1", con)["ok"]
+
+
+@pytest.mark.parametrize("query", ['SELECT "not authorized"', "SELECT * FROM [not authorized to use function]"])
+def test_an_error_that_quotes_the_words_of_a_refusal_is_no_interruption(con: Reservo, query: str) -> None:
+    assert not run_sql(f"{query} WHERE [not authorized]", con)["ok"]
+
+
 def test_a_request_from_another_thread_stops_a_query_with_an_answer(
     con: Reservo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
