@@ -11,11 +11,19 @@ from src.run_sql.contract import TABLES
 
 # No printf, format, zeroblob, randomblob (one call can run for seconds or fill memory), random (an answer should
 # come out the same twice), load_extension, fts3_tokenizer (code), sqlite_* (about the machine, not the data).
+# Of JSON the functions of one value; json_each and json_tree are tables. Some names are of a later SQLite than others.
 FUNCTION_NAMES = """
     abs avg ceil ceiling char coalesce count cume_dist current_date current_time current_timestamp date datetime
     dense_rank first_value floor glob group_concat hex ifnull iif instr julianday lag last_value lead length like lower
     ltrim max min mod nth_value ntile nullif percent_rank pow power rank replace round row_number rtrim sign sqrt
     strftime string_agg substr substring sum time timediff total trim trunc typeof unicode unixepoch upper
+
+    concat concat_ws if likelihood likely median octet_length percentile percentile_cont percentile_disc quote unlikely
+
+    acos acosh asin asinh atan atan2 atanh cos cosh degrees exp ln log log10 log2 pi radians sin sinh tan tanh
+
+    -> ->> json json_array json_array_length json_error_position json_extract json_group_array json_group_object
+    json_insert json_object json_patch json_quote json_remove json_replace json_set json_type json_valid
 """
 FUNCTIONS = frozenset(FUNCTION_NAMES.split())
 RESERVED_PREFIXES = ("sqlite_", "pragma_")  # names that SQLite answers without any table of that name
