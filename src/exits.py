@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
@@ -26,9 +27,7 @@ def run(parser: Parser, handler: Handler, argv: Sequence[str] | None = None) -> 
 
     `SystemExit` is for `--help` (0) and wrong use (2).
     """
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")  # a terminal that knows no accents still gets the line
+    _prepare_streams()
     name = parser.prog
     with _sigterm_as(terminate):
         try:
@@ -43,6 +42,16 @@ def run(parser: Parser, handler: Handler, argv: Sequence[str] | None = None) -> 
             _close_output()
             print(f"{name}: {visible(line)}", file=sys.stderr)
     return status
+
+
+def _prepare_streams() -> None:
+    """Open what the caller closed, so that no database gets the number of a stream; let any text through."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 (open to the end)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that knows no accents still gets the line
 
 
 def terminate(_number: int, _frame: FrameType | None) -> NoReturn:

@@ -159,6 +159,30 @@ def test_help_for_a_reader_that_is_gone_is_quiet_and_on_a_full_disk_one_line(pro
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        ("src.cli --help", 0),
+        ("src.cli exercise --outputs {folder}", 0),
+        ("src.cli prepare --outputs {folder}", 2),
+        ("src.run_sql query - --db {folder}/reservo.db", 1),
+        ("src.run_sql demo --db {folder}/reservo.db", 0),
+    ],
+)
+def test_streams_that_the_caller_closed_change_no_status_and_reach_no_file(
+    words: str, status: int, closed: str, folder: Path
+) -> None:
+    before = {name: (folder / name).read_bytes() for name in ("stock.db", "reservo.db")}
+    shell = f"{shlex.quote(sys.executable)} -m {words.format(folder=shlex.quote(str(folder)))} {closed}"
+    done = subprocess.run(
+        ["sh", "-c", shell], cwd=ROOT, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
+    assert (done.returncode, "Traceback" in done.stderr) == (status, False), done.stderr
+    assert not (done.stdout if ">&-" in closed.replace("2>&-", "") else "")
+    assert {name: (folder / name).read_bytes() for name in before} == before
+
+
 NAMES = ["a b", "x; touch stolen", "$(touch stolen)", "it's", "`touch stolen`"]
 
 

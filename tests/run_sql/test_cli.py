@@ -214,6 +214,13 @@ def test_a_signal_in_the_middle_of_a_query_is_one_line_and_status_1(
     assert (captured.out, captured.err) == ("", f"python -m src.run_sql query: {words}\n")
 
 
+@pytest.mark.parametrize("path", ["", ".", "/"])
+def test_create_refuses_a_folder_in_one_line(path: str) -> None:
+    done = run("create", path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is a folder; name a file in it" in one_line(done.stderr)
+
+
 @pytest.mark.parametrize("place", ["default", "named"])
 def test_create_makes_the_default_folder_and_no_other(place: str, tmp_path: Path) -> None:
     folder = tmp_path / "new" / "er"
