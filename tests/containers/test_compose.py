@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from src.provenance import DEVICE_TAGS
 from tests.containers.scene import ROOT
 
 SERVICES = ("app", "server", "server-cpu", "fetch")
@@ -118,7 +119,8 @@ def test_server_differs_from_its_cpu_twin_only_in_what_the_gpu_and_the_own_image
         {"driver": "nvidia", "count": 1, "capabilities": ["gpu"]}
     ]
     assert "limits" not in gpu["deploy"]["resources"]
-    assert set(gpu["environment"]) == {"CUDA_CACHE_PATH"}
+    assert set(gpu["environment"]) == {"CUDA_CACHE_PATH", "LLAMA_ARG_TAGS"}
+    assert gpu["environment"]["LLAMA_ARG_TAGS"] in DEVICE_TAGS
     assert gpu["healthcheck"].keys() == cpu["healthcheck"].keys()
     for key in ("interval", "timeout", "retries", "start_period"):
         assert gpu["healthcheck"][key] == cpu["healthcheck"][key]

@@ -429,7 +429,7 @@ TRANSPORT = [
     ),
     *wires(
         "not HTTP",
-        "the reply is not HTTP|closed the connection without a reply|the reply was cut short|no complete reply|[A-Z][A-Za-z]+: ",
+        "is not HTTP|closed the connection without a reply|was cut short|no complete reply|[A-Z][A-Za-z]+: ",
         banner=[send(b"SSH-2.0-OpenSSH_9.2\r\n"), hang_up],
         old_http=[send(BODY), hang_up],
         tls_alert=[send(b"\x15\x03\x01\x00\x02\x02\x46"), hang_up],
