@@ -28,8 +28,8 @@ def ask(outputs: Outputs, question: str, language: str, guarded: bool) -> None:
     db.close()
     if guarded:
         result["delivered"] = guard.deliver(result, language)
-    print(show.stages(result))
-    print(store.write_json(outputs.json("ask"), {"provenance": conditions, "result": result}))
+    show.say(show.stages(result))
+    show.say(str(store.write_json(outputs.json("ask"), {"provenance": conditions, "result": result})))
     for failure in failures:
         kind = ServerUnavailable if isinstance(failure, TransportFailure | BadReply) else CheckFailed
         raise kind(f"{'the model server failed' if kind is ServerUnavailable else 'refused'}: {failure}")

@@ -27,9 +27,11 @@ def load(path: Path = DATA) -> dict[str, Any]:
     """
     import jsonschema  # heavy; only the commands that read the data file pay for it
 
+    from src.store import read_bytes  # with OpenSSL; `--help` reads this module too
+
     try:
         # 5.0 is an integer to JSON Schema and none to us: a number with a point stays a text, which the schema refuses
-        data = json.loads(path.read_text(encoding="utf-8"), parse_float=str)
+        data = json.loads(read_bytes(path).decode("utf-8"), parse_float=str)
     except (OSError, ValueError, RecursionError) as exc:
         raise Precondition(f"{path} cannot be read ({exc}); {REMEDY}") from None
     schema = HOSTILE_SCHEMA if is_hostile(data) else SCHEMA

@@ -6,7 +6,6 @@ Imports are made by the command that needs them, so that `--help`, `negatives` a
 """
 
 import argparse
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
@@ -46,10 +45,10 @@ def model_server(args: argparse.Namespace, outputs: "Outputs", slots: int = 1) -
 
 def run_prepare(args: argparse.Namespace) -> None:
     """`prepare`: build the database."""
-    from src import prepare
+    from src import prepare, show
 
     path = prepare.prepare(outputs_of(args), args.data)
-    print(f"database built: {outputs_of(args).database}\n{path}")
+    show.say(f"database built: {outputs_of(args).database}\n{path}")
 
 
 def run_agent(args: argparse.Namespace) -> None:
@@ -70,10 +69,10 @@ def run_agent(args: argparse.Namespace) -> None:
             recovery.set_aside(run, show.say)
         path = show.with_progress(len(run.questions), run.kept, lambda progress: session.work(run, progress))
     errors = [result for result in run.results if result["error"] is not None]
-    print(f"{len(run.results)} questions, {len(errors)} errors; database unchanged")
+    show.say(f"{len(run.results)} questions, {len(errors)} errors; database unchanged")
     if errors:
-        print(f"  first error, question {errors[0]['id']}: {excerpt(errors[0]['error'])}")
-    print(path)
+        show.say(f"  first error, question {errors[0]['id']}: {excerpt(errors[0]['error'])}")
+    show.say(str(path))
 
 
 def run_negatives(args: argparse.Namespace) -> None:
@@ -81,37 +80,37 @@ def run_negatives(args: argparse.Namespace) -> None:
     from src import negatives, show
 
     path, result = negatives.negatives(outputs_of(args), cases)
-    print(f"{show.checks(result)}\n{path}")
+    show.say(f"{show.checks(result)}\n{path}")
 
 
 def run_evaluate(args: argparse.Namespace) -> None:
     """`evaluate`: the measures of the last run."""
-    from src import catalog, evaluate, hostile, tables
+    from src import catalog, evaluate, hostile, show, tables
 
     if catalog.is_hostile(catalog.load(args.data)):
         if args.against is not None:
             raise Precondition(f"--against compares runs about products, and {args.data} holds none; leave it out")
         path, judged = hostile.evaluate_run(outputs_of(args), args.data)
-        print(f"{hostile.report(judged)}\n{path}")
+        show.say(f"{hostile.report(judged)}\n{path}")
         return
     outputs = outputs_of(args)
     path, result = evaluate.evaluate_run(outputs, args.data, args.against)
-    print(f"{tables.heading(result)}\n")
-    print(tables.measures([("this run", result["measures"])]))
-    print(f"\n{tables.beyond(result['beyond'], result['measures']['queries'])}")
+    show.say(f"{tables.heading(result)}\n")
+    show.say(tables.measures([("this run", result["measures"])]))
+    show.say(f"\n{tables.beyond(result['beyond'], result['measures']['queries'])}")
     if result["against"] is not None:
-        print(tables.against(result["against"], result["measures"]))
-    print(path)
+        show.say(tables.against(result["against"], result["measures"]))
+    show.say(str(path))
     if not result["unchanged"]:
         raise CheckFailed(f"{outputs.database} changed during the run; see the digests in {outputs.json('agent')}")
 
 
 def run_exercise(args: argparse.Namespace) -> None:
     """`exercise`: the tutorial's three questions, each prediction asked for where somebody can answer."""
-    from src import exercise
+    from src import exercise, show
 
     path, _ = exercise.exercise(outputs_of(args), cases, print, exercise.reader(), args.lang)
-    print(path)
+    show.say(str(path))
 
 
 def run_ask(args: argparse.Namespace) -> None:
@@ -127,9 +126,9 @@ def run_ask(args: argparse.Namespace) -> None:
 
 def run_report(args: argparse.Namespace) -> None:
     """`report`: the page about the last run."""
-    from src import report
+    from src import report, show
 
-    print(report.report(outputs_of(args)))
+    show.say(str(report.report(outputs_of(args))))
 
 
 def run_reproduce(args: argparse.Namespace) -> None:
@@ -141,9 +140,9 @@ def run_reproduce(args: argparse.Namespace) -> None:
     catalog.products(catalog.load(args.data), args.data)  # before a folder is made and a model is loaded for nothing
     outputs = outputs_of(args)
     with model_server(args, outputs):
-        from src import reproduce
+        from src import reproduce, show
 
-        print(reproduce.reproduce(outputs.folder, args.data, args.lang, cases, args.runs))
+        show.say(str(reproduce.reproduce(outputs.folder, args.data, args.lang, cases, args.runs)))
 
 
 HANDLERS: dict[str, Callable[[argparse.Namespace], None]] = {
@@ -164,4 +163,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exits.leave(main())

@@ -27,6 +27,8 @@ from src.printable import excerpt
 from src.reply import BadReply, TransportFailure, read_reply
 from src.settings import Settings
 
+# What the libraries' own reading of a broken header ends with; RuntimeError: no thread for the deadline.
+UNREADABLE = (AttributeError, LookupError, RuntimeError, TypeError)
 CONNECT_S = 5.0  # a local server accepts at once; a missing one should not cost a whole timeout
 REPLY_BYTES = 8 << 20  # 8 MiB: far above 100 tokens, so that odd but whole answers are stored rather than lost
 NOBODY_S = 15.0  # how long nobody may listen here: a server that was just started needs a moment
@@ -88,7 +90,7 @@ class Client:
                 if self._expired:  # where no length is declared, our own cut looks like the regular end
                     raise TimeoutError
                 return response.status_code, content
-        except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError) as exc:
+        except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError, *UNREADABLE) as exc:
             raise _failure(TimeoutError() if self._expired else exc, seconds) from exc
         finally:
             while self._sockets:
@@ -136,6 +138,9 @@ def _failure(exc: BaseException, seconds: float) -> TransportFailure:
         (ConnectionResetError, "connection reset"),
         (http.client.BadStatusLine, "the reply is not HTTP"),
         (http.client.IncompleteRead, "the reply was cut short"),
+        (AttributeError, "the reply's headers cannot be read"),
+        (LookupError, "the reply's headers cannot be read"),
+        (TypeError, "the reply's headers cannot be read"),
     ):
         if any(isinstance(link, kind) for link in chain):
             return TransportFailure(words)

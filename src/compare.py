@@ -58,7 +58,7 @@ def _incomplete(run: dict[str, Any], other: dict[str, Any]) -> list[str]:
     sides = [where for where, side in (("there", other), ("here", run)) if not side["complete"]]
     if sides:
         return [f"the run {where} is not complete" for where in sides]
-    asked = [[(result["id"], result["query"]) for result in side["results"]] for side in (run, other)]
+    asked = [[(r["id"], r["query"], r.get("ref")) for r in side["results"]] for side in (run, other)]
     return [] if asked[0] == asked[1] else ["the questions"]
 
 

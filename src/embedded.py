@@ -41,7 +41,8 @@ def running(log: Path, say: Callable[[str], object], model_key: str = "embedded"
     log.parent.mkdir(parents=True, exist_ok=True)
     say(f"starting the embedded model server (log: {log})")
     command = [sys.executable, "-m", "src.embedded_server", "--end-with-stdin"]
-    with log.open("wb") as errors:
+    log.unlink(missing_ok=True)  # it may be a link to a file that is none of ours
+    with log.open("xb") as errors:
         child = subprocess.Popen(
             [*command, "--model-key", model_key, "--slots", str(slots)],
             cwd=ROOT,

@@ -39,9 +39,18 @@ def run(parser: Parser, handler: Handler, argv: Sequence[str] | None = None) -> 
         except OSError as exc:  # of the output of --help
             status, line = _refused(exc)
         if line:
-            _close_output()
-            print(f"{name}: {visible(line)}", file=sys.stderr)
+            with _undisturbed():
+                _close_output()
+                with contextlib.suppress(OSError):  # a full disk or a reader that left; the status still tells
+                    print(f"{name}: {visible(line)}", file=sys.stderr, flush=True)
     return status
+
+
+def leave(status: int) -> NoReturn:
+    """End the process; a second Ctrl-C while the interpreter closes changes neither line nor status."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    sys.exit(status)
 
 
 def _prepare_streams() -> None:
@@ -49,9 +58,10 @@ def _prepare_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 (open to the end)
-    for stream in (sys.stdout, sys.stderr):
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")  # a terminal that knows no accents still gets the line
+            # a terminal that knows no accents still gets the line, and a byte that is no text is a wrong key
+            stream.reconfigure(errors="backslashreplace")
 
 
 def terminate(_number: int, _frame: FrameType | None) -> NoReturn:
@@ -94,6 +104,17 @@ def _close_output() -> None:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Hold back signals that end a program while its last line is written."""
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ from typing import Any
 from src import catalog, provenance, runfile, store
 from src.errors import CheckFailed
 from src.outputs import Outputs
+from src.printable import excerpt
 from src.tools import COLUMNS, REFERENCE, TOOLS
 
 OUTCOMES = ("read as named", "read another", "refused", "no proposal")
@@ -110,7 +111,7 @@ def report(result: dict[str, Any]) -> str:
 
     measures = result["measures"]
     rows = [["kind", *OUTCOMES]]
-    rows += [[kind, *(str(row[name]) for name in OUTCOMES)] for kind, row in measures["kinds"].items()]
+    rows += [[excerpt(kind), *(str(row[name]) for name in OUTCOMES)] for kind, row in measures["kinds"].items()]
     rows.append(["all", *(str(measures["outcomes"][name]) for name in OUTCOMES)])
     return (
         f"{table(rows)}\n{measures['executed']} calls executed for {measures['questions']} questions, "

@@ -4,7 +4,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from src.printable import visible
+from src.printable import excerpt
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -15,7 +15,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the fault and where to read on; exits with status 2."""
-        self.exit(2, f"{self.prog}: {visible(message)}; see {self.prog} --help\n")
+        self.exit(2, f"{self.prog}: {excerpt(message)}; see {self.prog} --help\n")
 
     def print_help(self, file: "SupportsWrite[str] | None" = None) -> None:
         """Print the help; unlike `argparse`'s own, `OSError` says that nobody can read it."""

@@ -10,7 +10,7 @@ def near(path: Path) -> Path:
     """Return `path` relative to the current folder where it lies below it, as a person would type it."""
     try:
         return path.resolve().relative_to(Path.cwd())
-    except ValueError:
+    except (ValueError, OSError):  # it lies elsewhere, or the current folder was deleted
         return path
 
 

@@ -31,12 +31,14 @@ def prepare(outputs: Outputs, data: Path) -> Path:
         raise Precondition(
             f"{outputs.database} cannot be built ({exc}); free some space, or name another folder with --outputs"
         ) from None
-    return store.write_json(
-        outputs.json("prepare"),
-        {
-            "provenance": provenance.program(),
-            "data": catalog.origin(data),
-            "products": len(products),
-            "digest": digest(outputs.database),
-        },
-    )
+    record = {
+        "provenance": provenance.program(),
+        "data": catalog.origin(data),
+        "products": len(products),
+        "digest": digest(outputs.database),
+    }
+    try:
+        return store.write_json(outputs.json("prepare"), record)
+    except OSError:
+        outputs.database.unlink()  # without its record it would only be in the way of the next attempt
+        raise

@@ -5,6 +5,7 @@ reach a terminal. Standard library only.
 """
 
 import json
+import math
 import re
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -16,6 +17,11 @@ UNUSUAL = re.compile("[^\n -~]")  # all but printable ASCII and the line ends of
 def visible(text: str) -> str:
     """Return `text` with each character that is not printable as its escape, e.g. ESC as `\\x1b`."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def shown(text: str) -> str:
+    """Return `text` fit for a terminal, its lines kept."""
+    return "\n".join(map(visible, text.split("\n")))
 
 
 def excerpt(text: str, limit: int = EXCERPT) -> str:
@@ -47,7 +53,12 @@ def loads(text: str | bytes, pairs: Callable[[list[tuple[str, Any]]], Any] | Non
 
     Raises `ValueError` for NaN and Infinity too, which JSON does not know, and `RecursionError` for deep nesting.
     """
-    return json.loads(text, object_pairs_hook=pairs, parse_constant=_no_constant)
+    return json.loads(text, object_pairs_hook=pairs, parse_constant=_no_constant, parse_float=_finite)
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    return value if math.isfinite(value) else _no_constant(digits)
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -4,12 +4,22 @@ Written to stderr, so that stdout holds results only. Without a terminal no colo
 what is done before the first few seconds have passed prints nothing.
 """
 
+import os
 import sys
 import time
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 LINE_EVERY_S = 5.0  # plain lines: often enough to show life, seldom enough for a log of 4 GB
+
+
+def bar(**how: Any) -> Any:
+    """Return a tqdm bar; tqdm's own environment variables do not apply, since a wrong one would be a traceback."""
+    for name in [name for name in os.environ if name.startswith("TQDM_")]:
+        del os.environ[name]
+    from tqdm import tqdm
+
+    return tqdm(**how)
 
 
 class Bytes:
@@ -23,9 +33,7 @@ class Bytes:
         self._bar = None
         self._next_line = time.monotonic() + LINE_EVERY_S
         if sys.stderr.isatty():
-            from tqdm import tqdm
-
-            self._bar = tqdm(desc=label, total=total, initial=start, unit="B", unit_scale=True)
+            self._bar = bar(desc=label, total=total, initial=start, unit="B", unit_scale=True)
 
     def __call__(self, count: int) -> None:
         """Add `count` bytes; a negative count takes back what had to be thrown away."""

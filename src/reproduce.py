@@ -3,6 +3,8 @@
 Two runs on one machine must propose and answer the same, word for word; where they do not, the difference is shown.
 """
 
+import contextlib
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,14 +19,13 @@ SHOWN_QUESTIONS = ("REF-000", "REF-999")  # out of stock, unknown; the third is 
 
 def new_folder(parent: Path) -> Path:
     """Make and return the next free `run-001`, `run-002`, ... below `parent`."""
-    number = 1
-    while True:
+    parent.mkdir(parents=True, exist_ok=True)
+    for number in itertools.count(1):
         folder = parent / f"run-{number:03d}"
-        try:
-            folder.mkdir(parents=True)
-            return folder
-        except FileExistsError:
-            number += 1
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir()
+            break
+    return folder
 
 
 def run_once(outputs: Outputs, data: Path, language: str, cases: Sequence[Any]) -> dict[str, Any]:

@@ -10,7 +10,8 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from src.printable import dumps, excerpt
+from src import progress
+from src.printable import dumps, excerpt, shown
 from src.results import observed, refused_by
 
 SHOWN = 300  # characters of a model's text
@@ -20,8 +21,8 @@ Made = TypeVar("Made")
 
 
 def say(text: str) -> None:
-    """Print one line at once, so that a pipe or a log shows it while the work goes on."""
-    print(text, flush=True)
+    """Print a text at once, so that a pipe or a log shows it while the work goes on."""
+    print(shown(text), flush=True)
 
 
 def observation_line(result: dict[str, Any]) -> str:
@@ -42,9 +43,7 @@ class Progress:
         self._step = max(1, total // LINES_PER_RUN)
         self._bar: Any = None
         if sys.stderr.isatty():
-            from tqdm import tqdm
-
-            self._bar = tqdm(total=total, initial=done, unit="question")
+            self._bar = progress.bar(total=total, initial=done, unit="question")
 
     def __call__(self, result: dict[str, Any]) -> None:
         self._done += 1

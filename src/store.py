@@ -10,6 +10,7 @@ import fcntl
 import hashlib
 import os
 import re
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 from src.errors import Precondition
 from src.printable import dumps, loads
 
+LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK  # no file outside by a link, no wait for a pipe
 LINE = re.compile(rb'\{"sha256":"([0-9a-f]{64})","entry":(.*)\}', re.DOTALL)  # the journal's: an entry and its checksum
 
 
@@ -50,10 +52,21 @@ def write_json(path: Path, value: Any) -> Path:
     return write_text(path, dumps(value, indent=2) + "\n")
 
 
+def read_bytes(path: Path) -> bytes:
+    """Return the bytes of a regular file.
+
+    Raises `OSError` for anything else: a pipe would be waited for, a device never ends.
+    """
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        return file.read()
+
+
 def read_json(path: Path, remedy: str) -> Any:
     """Return what a JSON file holds; `Precondition` says that it is missing or damaged, and the remedy."""
     try:
-        return loads(path.read_text(encoding="utf-8"))
+        return loads(read_bytes(path).decode("utf-8"))
     except FileNotFoundError:
         raise Precondition(f"{path} is missing; {remedy}") from None
     except (OSError, UnicodeDecodeError, ValueError, RecursionError) as exc:
@@ -73,7 +86,7 @@ class Journal:
     def read(self) -> list[Any]:
         """Return the entries of the whole lines, and `None` for each line that a crash or a fault damaged."""
         try:
-            text = self.path.read_bytes()
+            text = read_bytes(self.path)
         except FileNotFoundError:
             return []
         return [_entry(line) for line in text.split(b"\n") if line]
@@ -82,7 +95,7 @@ class Journal:
     def alone(self) -> Iterator[None]:
         """Hold the journal's name; `Precondition` when another program holds it. What a kill left half is removed."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.with_suffix(".lock").open("a") as lock:
+        with os.fdopen(os.open(self.path.with_suffix(".lock"), LOCK_FLAGS, 0o666), "rb") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:

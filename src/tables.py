@@ -118,9 +118,12 @@ def times(block: dict[str, Any], queries: int) -> str:
 
 def against(compared: dict[str, Any], ours: dict[str, Any]) -> str:
     """Return the measures of both runs and, question by question, what changed from the other run to ours."""
-    lines = [f"\nagainst {compared['run']}", measures([("that run", compared["measures"]), ("this run", ours)])]
+    lines = [
+        f"\nagainst {excerpt(compared['run'])}",
+        measures([("that run", compared["measures"]), ("this run", ours)]),
+    ]
     lines += [
-        f"  differs as well: {key}: {then} there, {now} here"
+        f"  differs as well: {key}: {_text(then)} there, {_text(now)} here"
         for key, (then, now) in compared["notes"].items()
         if key != "time"
     ]

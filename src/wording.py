@@ -10,6 +10,7 @@ from typing import Any
 
 from src import figures
 
+LONGEST = 20_000  # characters that are judged; 100 tokens are never that long, so a longer text counts as cut
 NOT_FOUND_MARKER = "introuvable"  # the word that the second system prompt asks for, in every language
 
 # Name of a fault, and what it says to a person; in this order everywhere.
@@ -74,14 +75,14 @@ def faults(text: str, observation: dict[str, Any], ref: str, finish_reason: str 
 
     `REF-007: 9` is a right wording of stock 9 for REF-007; `REF-007: 97` lacks the figure and adds an unsupported one.
     """
-    stock = observation.get("stock")
-    rest = without_names(text, ref, observation.get("name", ""))
+    stock, judged = observation.get("stock"), text[:LONGEST]
+    rest = without_names(judged, ref, observation.get("name", ""))
     words = _plain(rest)
     not_found, none_left = bool(NOT_FOUND.search(words)), bool(NO_STOCK.search(words))
     others = figures.others(rest, stock)
     checks = {
-        "cut": finish_reason != "stop",
-        "figure_missing": not holds_figure(text, observation, ref),
+        "cut": finish_reason != "stop" or judged != text,
+        "figure_missing": not holds_figure(judged, observation, ref),
         "unsupported_number": bool(others),
         "zero_as_not_found": stock == 0 and not_found,
         "stock_as_not_found": bool(stock) and not_found,
@@ -96,7 +97,7 @@ def holds_figure(text: str, observation: dict[str, Any], ref: str) -> bool:
     """Whether `text` says the stock as a whole number outside names, or `introuvable` for an unknown product."""
     if "stock" not in observation:
         return NOT_FOUND_MARKER in text
-    return figures.holds(without_names(text, ref, observation.get("name", "")), observation["stock"])
+    return figures.holds(without_names(text[:LONGEST], ref, observation.get("name", "")), observation["stock"])
 
 
 def without_names(text: str, ref: str, name: str) -> str:

@@ -1,8 +1,7 @@
 """Run the lesson's commands: `python -m src.run_sql --help`."""
 
-import sys
-
+from src.exits import leave
 from src.run_sql.cli import main
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())

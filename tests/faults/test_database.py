@@ -38,12 +38,12 @@ FOLDERS = [
 @pytest.mark.parametrize("name", FOLDERS, ids=map(ascii, FOLDERS))
 def test_a_folder_of_any_legal_name_is_used_and_no_other(name: str, tmp_path: Path) -> None:
     shop = Shop(tmp_path / name)
-    assert shop.run("prepare").returncode == 0
+    succeeded(shop.run("prepare"))
     assert os.listdir(tmp_path) == [name]  # noqa: PTH208
     assert sorted(snapshot(tmp_path)) == [f"{name}/prepare.json", f"{name}/stock.db"]
     before = digest(shop.database)
     for command in ("negatives", "exercise"):
-        assert shop.run(command).returncode == 0
+        succeeded(shop.run(command))
     failed(shop.run("prepare"), 2, "never overwritten")
     assert digest(shop.database) == before == shop.read("prepare.json")["digest"]
     assert len(list(tmp_path.iterdir())) == 1 and len(list(shop.outputs.iterdir())) == 4

@@ -91,6 +91,32 @@ def test_nobody_listening_is_named(url: str, says: str, shop: Shop) -> None:
     tally.count("faults", "server start: never ready")
 
 
+HEADERS = {
+    "a boundary in broken parts": (
+        "Content-Type: multipart/mixed; boundary*0=a; boundary*=b",
+        "headers cannot be read",
+    ),
+    "a cookie without a value": ("Set-Cookie: a=b; max-age", ""),
+    "a cookie of an old kind": ("Set-Cookie2: a; port; max-age", ""),
+}
+
+
+@pytest.mark.parametrize("path", ["/health", "/props", "/v1/chat/completions"])
+@pytest.mark.parametrize("name", HEADERS)
+def test_a_header_that_the_libraries_stumble_over_is_one_line_or_nothing(name: str, path: str, shop: Shop) -> None:
+    header, says = HEADERS[name]
+    odd = f"\r\n{header}\r\n".encode()
+    with serving(lambda r: [send(good(r).replace(b"\r\n", odd, 1))] if r.path == path else None) as server:
+        shop.url = server.url
+        done = shop.run("ask", QUESTION)
+    if says:
+        failed(done, 3, says)
+        assert path != "/v1/chat/completions" or shop.read("ask.json")["result"]["trace"] == []
+    else:
+        succeeded(done)
+    tally.count("faults", "server start: headers")
+
+
 @pytest.mark.parametrize("status", ["405 Method Not Allowed", "501 Unsupported method ('GET')"])
 def test_a_server_that_takes_questions_and_nothing_else_is_asked(status: str, shop: Shop) -> None:
     with serving(lambda request: None if request.stage else [send(http(b"", status))]) as server:

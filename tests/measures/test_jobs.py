@@ -18,7 +18,7 @@ import pytest
 
 from src import catalog, compare, jobs, prepare, recovery, session
 from src.cli import main
-from src.errors import Precondition, ServerUnavailable
+from src.errors import Interrupted, Precondition, ServerUnavailable
 from src.outputs import Outputs
 from src.paths import ROOT
 from tests.measures.conftest import Make
@@ -107,7 +107,7 @@ def test_a_run_is_not_resumed_with_another_guard_or_another_number_of_jobs(serve
     def stop(_: dict[str, Any]) -> None:
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(Interrupted):
         session.work(run, stop)
     before = outputs.journal.read_bytes()
     for how in ({"guarded": False}, {"guarded": True, "in_flight": 4}):

@@ -327,6 +327,7 @@ WRONG_RUN: dict[str, Callable[[bytes], bytes]] = {
     "seconds text": changed(lambda run: run["results"][0].update(seconds="1")),
     "seconds NaN": changed(lambda run: run["results"][0].update(seconds=float("nan"))),
     "seconds infinite": lambda text: text.replace(b'"seconds": ', b'"seconds": 1e999', 1),
+    "a number beyond all": lambda text: text.replace(b'"provenance": {', b'"provenance": {"x": 1e999,', 1),
     "seconds negative": changed(lambda run: run["results"][0].update(seconds=-1)),
     "timings text": changed(lambda run: run["results"][0]["answer"].update(timings={"prompt_ms": "x"})),
     "ref number": changed(lambda run: run["results"][0].update(ref=5)),
