@@ -48,15 +48,20 @@ def storable(value: Any) -> Any:
     return value
 
 
-def loads(text: str | bytes, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
-    """Return the JSON value in `text`, each object made by `pairs` of its keys and values.
+def loads(
+    text: str | bytes,
+    pairs: Callable[[list[tuple[str, Any]]], Any] | None = None,
+    number: Callable[[str], float] | None = None,
+) -> Any:
+    """Return the JSON value in `text`, each object made by `pairs` of its keys and values, each fraction by `number`.
 
     Raises `ValueError` for NaN and Infinity too, which JSON does not know, and `RecursionError` for deep nesting.
     """
-    return json.loads(text, object_pairs_hook=pairs, parse_constant=_no_constant, parse_float=_finite)
+    return json.loads(text, object_pairs_hook=pairs, parse_constant=_no_constant, parse_float=number)
 
 
-def _finite(digits: str) -> float:
+def finite(digits: str) -> float:
+    """Return a number that can be written as JSON again; `ValueError` for 1e999, which Python reads as infinity."""
     value = float(digits)
     return value if math.isfinite(value) else _no_constant(digits)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from src.errors import Precondition
-from src.printable import dumps, loads
+from src.printable import dumps, finite, loads
 
 LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK  # no file outside by a link, no wait for a pipe
 LINE = re.compile(rb'\{"sha256":"([0-9a-f]{64})","entry":(.*)\}', re.DOTALL)  # the journal's: an entry and its checksum
@@ -66,7 +66,7 @@ def read_bytes(path: Path) -> bytes:
 def read_json(path: Path, remedy: str) -> Any:
     """Return what a JSON file holds; `Precondition` says that it is missing or damaged, and the remedy."""
     try:
-        return loads(read_bytes(path).decode("utf-8"))
+        return loads(read_bytes(path).decode("utf-8"), number=finite)
     except FileNotFoundError:
         raise Precondition(f"{path} is missing; {remedy}") from None
     except (OSError, UnicodeDecodeError, ValueError, RecursionError) as exc:
@@ -129,6 +129,6 @@ def _entry(line: bytes) -> Any:
     if parts is None or hashlib.sha256(parts[2]).hexdigest().encode() != parts[1]:
         return None
     try:
-        return loads(parts[2])
+        return loads(parts[2], number=finite)
     except (ValueError, RecursionError):
         return None
