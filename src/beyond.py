@@ -10,12 +10,13 @@ from statistics import fmean
 from typing import Any
 
 from src import provenance, wording
+from src.results import read_another
 
 Result = dict[str, Any]
 
 
 def beyond(results: Sequence[Result], records: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the second block of a run: `model` and `delivered` wordings (`None` in a run without guard), and `time`.
+    """Return the second block: `another_product`, `model` and `delivered` wordings (`None` without guard), `time`.
 
     `records` holds the reference record of each result's question, in the same order.
     """
@@ -26,7 +27,12 @@ def beyond(results: Sequence[Result], records: Sequence[dict[str, Any]]) -> dict
     if delivered is not None:
         replaced = (r["id"] for r in results if r.get("delivered") and r["delivered"]["source"] == "observation")
         delivered["from_observation"] = _concerned(replaced)
-    return {"model": _wording(results, records, answers), "delivered": delivered, "time": times(results)}
+    return {
+        "another_product": _concerned(r["id"] for r in results if read_another(r)),
+        "model": _wording(results, records, answers),
+        "delivered": delivered,
+        "time": times(results),
+    }
 
 
 def _wording(

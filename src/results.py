@@ -19,6 +19,18 @@ def observed(result: dict[str, Any]) -> dict[str, Any] | None:
     return result["trace"][0]["observation"] if result["trace"] else None
 
 
+def read_another(result: dict[str, Any]) -> tuple[str, str] | None:
+    """Return the reference asked about and the other one that was read, e.g. `("REF-012", "REF-007")`; else `None`.
+
+    No check before the database can know this: the question's own `ref` is for measuring only. Hostile questions have
+    none, so nothing is said of them.
+    """
+    if not result["trace"] or "ref" not in result:
+        return None
+    read = result["trace"][0]["call"]["arguments"]["ref"]
+    return (result["ref"], read) if read != result["ref"] else None
+
+
 def refused_by(result: dict[str, Any]) -> str | None:
     """Return the one of CHECKS that refused the proposal, or `None` when none did."""
     if result["trace"] or not result["proposal"]:

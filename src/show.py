@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from src import progress
 from src.printable import dumps, excerpt, shown
-from src.results import observed, refused_by
+from src.results import observed, read_another, refused_by
 
 SHOWN = 300  # characters of a model's text
 LINES_PER_RUN = 30  # plain progress lines for a run of any length
@@ -26,12 +26,13 @@ def say(text: str) -> None:
 
 
 def observation_line(result: dict[str, Any]) -> str:
-    """Return what a result came to in a few words, e.g. `REF-000 stock 0`."""
+    """Return what a result came to in a few words, e.g. `REF-000 stock 0`, or `REF-007 stock 9, ASKED REF-012`."""
     seen = observed(result)
     if seen is None:
         return f"{'refused' if refused_by(result) else 'failed'}: {excerpt(result['error'] or '')}"
+    other = read_another(result)
     return f"{result['trace'][0]['call']['arguments']['ref']} " + (
-        f"stock {seen['stock']}" if "stock" in seen else "not found"
+        (f"stock {seen['stock']}" if "stock" in seen else "not found") + (f", ASKED {other[0]}" if other else "")
     )
 
 

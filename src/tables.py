@@ -11,6 +11,7 @@ from src.evaluate import PUBLISHED
 from src.printable import dumps, excerpt
 from src.wording import FAULTS
 
+ANOTHER_PRODUCT = "another product was read"
 IDS_SHOWN = 12  # query numbers in one cell; evaluation.json has them all
 CHANGES_SHOWN = 30  # questions listed; evaluation.json has them all
 TEXT_SHOWN = 100  # characters of a text that changed
@@ -20,7 +21,7 @@ MEASURES = (
     ("observation_correct", "share read right from the database"),
     ("errors", "refused or failed questions"),
     ("answer_marker_present", "share of answers with the stock number, or introuvable"),
-    ("mean_ms", "ms a question, both generations"),
+    ("mean_ms", "mean time of a question, both generations"),
 )
 
 
@@ -70,10 +71,12 @@ def number(value: float) -> str:
 
 
 def beyond(block: dict[str, Any], queries: int) -> str:
-    """Return the second block: each wording measure with its count and the queries concerned, then the time."""
+    """Return the second block: reads of another product, each wording measure with its queries, then the time."""
     sides = [("model", block["model"]), ("delivered", block["delivered"])]
     columns = [(name, side) for name, side in sides if side is not None]
     rows = [["beyond the published marker", *(name for name, _ in columns), "  queries (of the model's answers)"]]
+    other = block["another_product"]  # whatever the sentence says, it says it of a product nobody asked about
+    rows.append([ANOTHER_PRODUCT, *(str(other["count"]) for _ in columns), f"  {_listed(other['ids'])}"])
     for name, words in FAULTS.items():
         rows.append([words, *(str(side["faults"][name]["count"]) for _, side in columns), _ids(columns[0][1], name)])
     differs = [str(side["marker_differs"]["count"]) for _, side in columns]

@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from src import beyond, catalog, compare, evaluate
+from src import beyond, catalog, compare, evaluate, show
 from src.cli import main
 from src.outputs import Outputs
 from src.paths import ROOT
@@ -59,6 +59,35 @@ def test_each_fault_is_counted_with_the_queries_concerned(make: Make) -> None:
     }
     assert model["marker_differs"]["ids"] == ids_asking(run, "REF-007")  # 9 stands inside 90
     assert all(fault["count"] == len(fault["ids"]) for fault in model["faults"].values())
+
+
+def mistaken(body: dict[str, Any]) -> str:
+    """Propose REF-007 when asked about REF-012; everything else right."""
+    said = honest(body)
+    return said.replace("REF-012", "REF-007") if "response_format" in body else said
+
+
+@pytest.mark.parametrize("guarded", [False, True])
+def test_a_read_of_another_product_is_named_by_id_in_the_second_block_only(
+    make: Make, capsys: pytest.CaptureFixture[str], guarded: bool
+) -> None:
+    outputs = make(script=mistaken, guarded=guarded)
+    assert main(["--outputs", str(outputs.folder), "evaluate"]) == 0
+    evaluation = json.loads(outputs.json("evaluation").read_text(encoding="utf-8"))
+    asked = ids_asking(run_of(outputs), "REF-012")
+    assert evaluation["beyond"]["another_product"] == {"count": 1, "ids": asked}
+    assert set(evaluation["measures"]) == set(evaluate.PUBLISHED["runs"][0])
+    assert evaluation["measures"]["observation_correct"] == 0.9667
+    row = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("another product was read"))
+    assert row.split()[4:] == ["1", "1", *map(str, asked)][0 if guarded else 1 :]
+
+
+def test_the_progress_line_names_the_product_asked_about_when_another_was_read(make: Make) -> None:
+    results = run_of(make(script=mistaken))["results"]
+    lines = [show.observation_line(result) for result in results]
+    assert [line for line in lines if "ASKED" in line] == ["REF-007 stock 9, ASKED REF-012"]
+    hostile = {key: value for key, value in results[2].items() if key != "ref"}
+    assert show.observation_line(hostile) == "REF-007 stock 9"
 
 
 def test_the_published_marker_counts_what_the_second_block_does_not(make: Make) -> None:
