@@ -7,17 +7,19 @@ const questions = [...document.querySelectorAll(".q")].map((row) => ({
   row,
   flags: row.dataset.flags.split(" "),
   text: row.textContent.toLowerCase(),
-  cell: document.querySelector(`.strip a[href="#${row.id}"]`),
+  cells: [],
 }));
+const byId = new Map(questions.map((question) => [question.row.id, question]));
+for (const cell of document.querySelectorAll("[data-q]")) byId.get(`q${cell.dataset.q}`).cells.push(cell);
 
 function filter() {
   const wanted = [...form.querySelectorAll("input:checked")].map((box) => box.value);
   const words = find.value.trim().toLowerCase();
   let shown = 0;
-  for (const { row, flags, text, cell } of questions) {
+  for (const { row, flags, text, cells } of questions) {
     const fits = (!wanted.length || wanted.some((flag) => flags.includes(flag))) && text.includes(words);
     row.hidden = !fits;
-    cell.classList.toggle("off", !fits);
+    for (const cell of cells) cell.classList.toggle("off", !fits);
     shown += fits;
   }
   document.getElementById("count").textContent = `${shown} of ${questions.length} questions shown`;
@@ -46,6 +48,10 @@ addEventListener("afterprint", () => {
   for (const { row } of folded) row.open = false;
 });
 addEventListener("hashchange", openTarget);
+for (const cell of document.querySelectorAll("td[data-q]")) {
+  cell.classList.add("leads"); // for a pointer only; the number above it is the link
+  cell.addEventListener("click", () => document.querySelector(`a[data-q="${cell.dataset.q}"]`).click());
+}
 form.addEventListener("input", filter);
 form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("reset", () => setTimeout(filter));

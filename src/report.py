@@ -1,8 +1,8 @@
 """`report`: one self-contained HTML page about a run, to be read from a file.
 
-What it says is decided in `report_content`, how it looks in `report.html.j2` with `report.css` and `report.js`. Texts
-of a model or a server go through the template's escaping, with control and direction characters shown as escapes.
-Measures come from `evaluate`: without its file the page says so.
+What it says is decided in `report_content` and `report_question`, how it looks in `report.html.j2` with `report.css`
+and `report.js`. Texts of a model or a server go through the template's escaping, with control and direction characters
+shown as escapes. Measures come from `evaluate`: without its file the page says so.
 """
 
 import base64
@@ -14,8 +14,8 @@ from typing import Any
 from src import runfile, store
 from src.errors import Precondition
 from src.outputs import Outputs
-from src.report_content import TEXTS_BUDGET, content, shown
-from src.tables import number
+from src.report_content import TEXTS_BUDGET, content
+from src.report_question import duration, shown
 
 HERE = Path(__file__).parent
 
@@ -51,7 +51,8 @@ def page(run: dict[str, Any], evaluation: dict[str, Any] | None, negatives: dict
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     engine.filters["shown"] = shown
-    engine.filters["number"] = number
+    engine.filters["duration"] = duration
+    engine.filters["of"] = lambda count, word: f"{count} {word}" if count == 1 else f"{count} {word}s"
     engine.filters["tojson_text"] = lambda value: shown(json.dumps(value, ensure_ascii=False, indent=2), TEXTS_BUDGET)
     style, script = ((HERE / f"report.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
     return engine.get_template("report.html.j2").render(

@@ -1,66 +1,55 @@
-"""What the page of `report` says: outcomes, filters, the stages of each question, the pictures, as plain values.
+"""What the page of `report` says of the whole run: verdict, measures, filters and pictures, as plain values.
 
-Nothing is measured here that `evaluate` measures. How it looks is `report.html.j2`; what is HTML is not known here.
+Nothing is measured here that `evaluate` measures. One question is `report_question`, how it looks `report.html.j2`;
+what is HTML is not known here.
 """
 
-import json
+from collections import Counter
+from datetime import UTC, datetime
 from typing import Any
 
-from src import beyond, guard, runfile, tables, wording
-from src.printable import visible
-from src.results import CHECKS, observed, refused_by
+from src import beyond, runfile, tables, wording
+from src.report_question import FILTERS, OUTCOMES, SHORT, TEXT_SHOWN, duration, faults_of, question, shown
+from src.tables import number
 
-HEADING_SHOWN = 120  # characters of a question in its heading
-TEXT_SHOWN = 2000  # characters of one text on the page; agent.json has the whole
 TEXTS_BUDGET = 200_000  # characters of all texts of one kind: a page about 1,000 questions stays under 2 MB
 MANY = 100  # questions from which on the page draws smaller cells and leaves out what is not in sight
+FREQUENT = 2  # faults that the verdict names
+OTHERS_NAMED = 5  # reads of another product that it names
 EVALUATE, NEGATIVES = "python -m src.cli evaluate", "python -m src.cli negatives"
-
-# What became of a question: a name, a sign for those who do not see the colour, and the words of the legend.
-OUTCOMES = {
-    "right": ("✓", "right read, right sentence of the model"),
-    "wording": ("~", "right read, a fault in the model’s sentence"),
-    "missing": ("✗", "right read, the model’s sentence lacks the number"),
-    "refused": ("⊘", "proposal refused, nothing read"),
-    "failed": ("!", "the server or the database failed"),
-}
-FILTERS = {
-    "marker": "missing marker",
-    "number": "unsupported number",
-    "refused": "refused or failed",
-    "slow": "slow (slowest 5 %)",
-}
-
-
-def shown(value: Any, limit: int = TEXT_SHOWN) -> str:
-    """Return a value as text for the page: line breaks kept, control characters as escapes, its length bounded."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    cut = f" … ({len(text)} characters; the result file has the whole)" if len(text) > limit else ""
-    return "\n".join(visible(line) for line in text[:limit].split("\n")) + cut
+LANGUAGES = {"en": "English", "es": "Spanish", "vi": "Vietnamese", "fr": "French"}
+STAGES = ("proposal", "observation", "sentence")
 
 
 def content(run: dict[str, Any], evaluation: dict[str, Any] | None, negatives: dict[str, Any] | None) -> dict[str, Any]:
     """Return everything that the template shows, as plain values."""
     results, time = run["results"], beyond.times(run["results"])
     limit = min(TEXT_SHOWN, TEXTS_BUDGET // len(results))
-    questions = [_question(result, result["id"] in time["slowest"]["ids"], limit) for result in results]
+    guarded, slowest = any("delivered" in result for result in results), set(time["slowest"]["ids"])
+    questions = [question(result, result["id"] in slowest, limit, guarded) for result in results]
     measured, said = _of_this_run(run, evaluation)
     attempts = negatives if negatives is not None and _is_negatives(negatives) else None
+    counts = Counter(q["outcome"] for q in questions)
+    flags = Counter(flag for q in questions for flag in q["flags"])
     return {
         "run": run,
+        "made": moment(run["provenance"].get("time")),
         "language": run["provenance"]["language"],
+        "language_name": LANGUAGES[run["provenance"]["language"]],
         "server": run["provenance"]["server"],
         "evaluation": measured,
         "evaluation_note": said,
-        "measure_rows": tables.MEASURES,
-        "faults": wording.FAULTS,
+        "measure_rows": _measures(measured) if measured else [],
+        "fault_rows": _fault_rows(measured["beyond"]) if measured else [],
+        "share_rows": _share_rows(measured) if measured else [],
         "negatives": attempts,
         "negatives_note": _about_negatives(run, attempts),
         "questions": questions,
-        "delivered": _delivered(results),
-        "outcomes": [(key, *text, sum(q["outcome"] == key for q in questions)) for key, text in OUTCOMES.items()],
+        "verdict": _verdict(results, questions, measured),
+        "stages": (*STAGES, "delivered") if guarded else STAGES,
+        "outcomes": [(key, *OUTCOMES[key], counts[key]) for key in OUTCOMES if counts[key]],
         "signs": OUTCOMES,
-        "filters": [(key, text, sum(key in q["flags"] for q in questions)) for key, text in FILTERS.items()],
+        "filters": [(key, text, flags[key]) for key, text in FILTERS.items() if guarded or key != "replaced"],
         "time": time,
         "split": _split(time),
         "bars": _bars(results, time),
@@ -69,23 +58,107 @@ def content(run: dict[str, Any], evaluation: dict[str, Any] | None, negatives: d
     }
 
 
+def moment(value: Any) -> str:
+    """Return an ISO time as `30 November 2026, 16:46 UTC`; anything else as it stands."""
+    try:
+        at = datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        return shown(value) if value else ""
+    if at.tzinfo is None:
+        return shown(value)
+    at = at.astimezone(UTC)
+    return f"{at.day} {at:%B %Y, %H:%M} UTC"
+
+
+def _verdict(
+    results: list[dict[str, Any]], questions: list[dict[str, Any]], evaluation: dict[str, Any] | None
+) -> dict[str, Any]:
+    """The run in a line: how many were read right, worded without a fault, refused; what went wrong most often."""
+    total = len(questions)
+    right = sum(q["cells"][1][0] == "right" for q in questions)
+    unjudged = sum(q["cells"][1][0] == "unjudged" for q in questions)
+    counts = Counter(q["outcome"] for q in questions)
+    said = [f"{right} of {total} read right"] if unjudged < total else []
+    said += [f"{unjudged} of {total} read without a reference to compare with"] if unjudged else []
+    said += [
+        f"{sum(q['clean'] for q in questions)} of {total} worded without a fault found",
+        f"{counts['refused']} refused",
+    ]
+    said += [f"{counts['failed']} failed"] if counts["failed"] else []
+    words = {**SHORT, "cut": wording.FAULTS["cut"]}
+    frequent = Counter(name for result in results for name in faults_of(result)).most_common(FREQUENT)
+    others = [q for q in questions if q["other"]]
+    by_data = round(evaluation["measures"]["observation_correct"] * total) if evaluation else right
+    replaced = sum("replaced" in q["flags"] for q in questions)
+    return {
+        "line": " · ".join(said),
+        "frequent": ", ".join(f"{words[name]} ({count})" for name, count in frequent),
+        "others": others[:OTHERS_NAMED],
+        "others_left": len(others) - len(others[:OTHERS_NAMED]),
+        "replaced": replaced if any("delivered" in result for result in results) else None,
+        "by_data": by_data if by_data != right else None,
+    }
+
+
 def _of_this_run(run: dict[str, Any], evaluation: dict[str, Any] | None) -> tuple[dict[str, Any] | None, str]:
     """The evaluation if it is one of this run, and else why the page has none."""
     if evaluation is None:
         return None, f"There is no evaluation.json: run {EVALUATE}, then the report again."
     if not runfile.is_evaluation(evaluation):
-        return None, f"evaluation.json is not of this program's form: run {EVALUATE}, then the report again."
+        return None, f"evaluation.json is not of this program’s form: run {EVALUATE}, then the report again."
     if evaluation.get("provenance", {}).get("run") != run["provenance"]:
         return None, f"evaluation.json measures another run: run {EVALUATE}, then the report again."
     return evaluation, ""
 
 
-def _delivered(results: list[dict[str, Any]]) -> dict[str, int] | None:
-    """How many customers got the model's sentence and how many one from the observation; `None` without the guard."""
-    given = [result["delivered"]["source"] for result in results if result.get("delivered")]
-    if not any("delivered" in result for result in results):
-        return None
-    return {source: given.count(source) for source in ("model", "observation")}
+def _measures(evaluation: dict[str, Any]) -> list[dict[str, str]]:
+    """The published measures: ours with the count behind a share, and those of the published runs in one text."""
+    ours, rows = evaluation["measures"], []
+    for key, words in tables.MEASURES:
+        share = not isinstance(ours[key], int) and key != "mean_ms"
+        published = " · ".join(number(theirs[key]) for theirs in evaluation["published"]["runs"])
+        rows.append(
+            {
+                "key": key,
+                "words": words,
+                "ours": duration(ours[key]) if key == "mean_ms" else number(ours[key]),
+                "of": _of(ours[key], ours["queries"]) if share else "",
+                "theirs": f"{published} ms" if key == "mean_ms" else published,
+            }
+        )
+    return rows
+
+
+def _of(share: float, total: int) -> str:
+    return f"{round(share * total)} of {total}"
+
+
+def _fault_rows(block: dict[str, Any]) -> list[tuple[str, list[int | None], list[int]]]:
+    """The counts of the second block: words, the count of each column, the questions concerned."""
+    sides = [side for side in (block["model"], block["delivered"]) if side is not None]
+    other = block["another_product"]
+    rows: list[tuple[str, list[int | None], list[int]]] = [
+        (tables.ANOTHER_PRODUCT, [other["count"] for _ in sides], other["ids"])
+    ]
+    for name, words in wording.FAULTS.items():
+        rows.append((words, [side["faults"][name]["count"] for side in sides], sides[0]["faults"][name]["ids"]))
+    differs = [side["marker_differs"]["count"] for side in sides]
+    rows.append(("marker and whole number disagree", differs, sides[0]["marker_differs"]["ids"]))
+    if block["delivered"] is not None:
+        replaced = block["delivered"]["from_observation"]
+        rows.append(("sentences made from the observation", [None, replaced["count"]], replaced["ids"]))
+    return rows
+
+
+def _share_rows(evaluation: dict[str, Any]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """The shares of the second block, each with its count."""
+    block, total = evaluation["beyond"], evaluation["measures"]["queries"]
+    sides = [side for side in (block["model"], block["delivered"]) if side is not None]
+    rows = (
+        ("with the stock as a whole number", "whole_number_present"),
+        ("with the published marker", "marker_present"),
+    )
+    return [(words, [(number(side[key]), _of(side[key], total)) for side in sides]) for words, key in rows]
 
 
 def _is_negatives(found: dict[str, Any]) -> bool:
@@ -103,60 +176,6 @@ def _about_negatives(run: dict[str, Any], negatives: dict[str, Any] | None) -> s
     if negatives.get("digest_before") != run.get("digest_before"):
         return "The attempts were made on another database than this run's."
     return ""
-
-
-def _question(result: dict[str, Any], slow: bool, limit: int) -> dict[str, Any]:
-    """One question as the page shows it: outcome, filter flags, its stages and the check that decided."""
-    seen, answer = observed(result), result["answer"]
-    ref = result["trace"][0]["call"]["arguments"]["ref"] if seen is not None else ""
-    faults = guard.faults(answer, seen, ref) if seen is not None else []
-    lacking = answer is None or seen is None or wording.marker(seen) not in answer["raw"]
-    outcome = _outcome(result, faults)
-    flags = {
-        "marker": lacking,
-        "number": "unsupported_number" in faults,
-        "refused": outcome in ("refused", "failed"),
-        "slow": slow,
-    }
-    return {
-        "id": result["id"],
-        "heading": shown(result["query"], min(limit, HEADING_SHOWN)),
-        "query": shown(result["query"], limit),
-        "outcome": outcome,
-        "flags": [name for name, is_so in flags.items() if is_so],
-        "summary": f"{ref} stock {seen['stock']}" if seen and "stock" in seen else f"{ref} not found" if ref else "",
-        "seconds": result["seconds"],
-        "proposal": shown(result["proposal"]["raw"], limit) if result["proposal"] else None,
-        "checks": _checks(result),
-        "observation": shown(seen, limit) if seen is not None else None,
-        "answer": shown(answer["raw"], limit) if answer else None,
-        "faults": [wording.FAULTS[name] for name in faults],
-        "delivered": result.get("delivered"),
-        "error": result["error"],
-        "split": beyond.split_ms(result),
-    }
-
-
-def _outcome(result: dict[str, Any], faults: list[str]) -> str:
-    if not result["trace"]:
-        return "refused" if refused_by(result) else "failed"
-    if result["answer"] is None:
-        return "failed"
-    return "missing" if "figure_missing" in faults else "wording" if faults else "right"
-
-
-def _checks(result: dict[str, Any]) -> list[tuple[str, str]]:
-    """The checks on the way to the database that passed, the one that decided, and those not reached any more."""
-    if result["trace"]:
-        return [("passed", ", ".join(CHECKS))]
-    decided = refused_by(result)
-    if decided is None:
-        decided = "reply"
-        if result["proposal"]:  # it passed all of them, and the database could not be read
-            return [("passed", ", ".join(CHECKS))]
-    place = CHECKS.index(decided)
-    states = (("passed", CHECKS[:place]), ("refused", (decided,)), ("not reached", CHECKS[place + 1 :]))
-    return [(state, ", ".join(names)) for state, names in states if names]
 
 
 def _split(time: dict[str, Any]) -> list[dict[str, Any]]:

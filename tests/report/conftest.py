@@ -26,6 +26,7 @@ PROPOSALS = {
     "REF-017": '{"outil": "consulter_stock", "arguments": {"ref": "REF-17"}}',
     "REF-025": "Sure! <script>alert(1)</script> the stock is fine.",
     "REF-031": {"choices": []},
+    "REF-059": '{"outil": "consulter_stock", "arguments": {"ref": "REF-010"}}',  # another product, a right call
 }
 ANSWERS = {
     "REF-000": "REF-000 est introuvable.",
@@ -70,6 +71,18 @@ def right(tmp_path_factory: pytest.TempPathFactory) -> Outputs:
 def broken(tmp_path_factory: pytest.TempPathFactory) -> Outputs:
     """A guarded run with every kind of fault in it."""
     return make_run(Outputs(tmp_path_factory.mktemp("broken")), faulty, guarded=True)
+
+
+def mistaken(body: dict[str, Any]) -> Any:
+    """Propose REF-007 when asked about REF-012; everything else right."""
+    said = honest(body)
+    return said.replace("REF-012", "REF-007") if "response_format" in body else said
+
+
+@pytest.fixture(scope="session")
+def other(tmp_path_factory: pytest.TempPathFactory) -> Outputs:
+    """A run without guard in which one product was read instead of another, and its sentence fits what was read."""
+    return make_run(Outputs(tmp_path_factory.mktemp("other")), mistaken)
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ Run alone: python -m pytest tests/report/test_browser.py (R3_SCREENSHOTS=DIR kee
 import base64
 import itertools
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from src import report, report_content, runfile
+from src import report, report_content, report_question, runfile
 from src.outputs import Outputs
 from tests.report import browser
 from tests.report.conftest import MARKUP
@@ -39,6 +40,15 @@ return [...document.querySelectorAll("a, button, input, summary, [role=img], [ro
   (e) => !(e.textContent.trim() || e.getAttribute("aria-label") || e.getAttribute("aria-labelledby")
     || (e.labels && e.labels.length))
 ).map((e) => e.outerHTML.slice(0, 80));
+"""
+
+# The matrix: where its columns begin, the names of stages in sight, cells too small for their sign.
+TOPS = "return [...document.querySelectorAll('.matrix thead a')].map((a) => Math.round(a.getBoundingClientRect().top))"
+STAGE_NAMES = """
+return [...document.querySelectorAll(".matrix tbody th span")].filter((s) => s.offsetWidth > 10).map((s) => s.textContent);
+"""
+NARROW = """
+return [...document.querySelectorAll(".matrix td")].filter((c) => c.offsetWidth < 20 || c.scrollWidth > c.clientWidth).length;
 """
 
 
@@ -111,7 +121,7 @@ def test_markup_and_script_in_an_answer_are_shown_as_text(driver: Any, broken: O
     assert driver.execute_script("return document.querySelectorAll('script').length") == 1
 
 
-@pytest.mark.parametrize("flag", report_content.FILTERS)
+@pytest.mark.parametrize("flag", report_question.FILTERS)
 def test_a_filter_leaves_the_questions_it_names(driver: Any, broken: Outputs, flag: str) -> None:
     browser.look(driver, report.report(broken))
     assert len(shown(driver)) == 30
@@ -120,7 +130,8 @@ def test_a_filter_leaves_the_questions_it_names(driver: Any, broken: Outputs, fl
     assert 0 < len(expected) < 30
     assert shown(driver) == expected
     assert driver.find_element("id", "count").text == f"{len(expected)} of 30 questions shown"
-    assert driver.execute_script("return document.querySelectorAll('.strip a.off').length") == 30 - len(expected)
+    assert driver.execute_script("return document.querySelectorAll('a.off').length") == 30 - len(expected)
+    assert driver.execute_script("return document.querySelectorAll('td.off').length") == 4 * (30 - len(expected))
     keep(driver, f"filter-{flag}")
 
 
@@ -140,10 +151,13 @@ def test_words_find_a_question(driver: Any, broken: Outputs) -> None:
     assert shown(driver) == ["q10"]
 
 
-def test_a_cell_of_the_strip_opens_its_question_even_when_a_filter_hides_it(driver: Any, broken: Outputs) -> None:
+@pytest.mark.parametrize("cell", ["a[data-q='8']", "tbody tr:nth-child(2) td[data-q='8']"])
+def test_a_cell_of_the_matrix_opens_its_question_even_when_a_filter_hides_it(
+    driver: Any, broken: Outputs, cell: str
+) -> None:
     browser.look(driver, report.report(broken))
     driver.find_element("css selector", "input[value=refused]").click()
-    driver.execute_script("document.querySelector('.strip a[href=\"#q8\"]').click()")
+    driver.find_element("css selector", cell).click()
     driver.execute_async_script("setTimeout(arguments[0], 100)")
     assert driver.execute_script("const q = document.querySelector('#q8'); return q.open && !q.hidden")
     assert driver.execute_script("return document.activeElement.closest('details').id") == "q8"
@@ -158,7 +172,7 @@ def test_the_keyboard_alone_reaches_and_uses_a_filter(driver: Any, broken: Outpu
     assert driver.switch_to.active_element.text == "Skip to the questions"
     driver.switch_to.active_element.send_keys(Keys.ENTER)
     driver.switch_to.active_element.send_keys(Keys.TAB)
-    for _ in range(10):
+    for _ in range(20):
         if driver.switch_to.active_element.get_attribute("value") == "marker":
             break
         driver.switch_to.active_element.send_keys(Keys.TAB)
@@ -176,8 +190,40 @@ def test_a_thousand_questions_are_filtered_and_unfolded(driver: Any, thousand: O
     assert browser.complaints(driver) == []
 
 
+@pytest.mark.parametrize(("width", "columns"), [(WIDE, 15), (PHONE, 10)])
+def test_the_matrix_wraps_in_groups_that_start_with_the_names_of_the_stages(
+    driver: Any, broken: Outputs, width: int, columns: int
+) -> None:
+    browser.look(driver, report.report(broken), width)
+    assert [len(list(line)) for _, line in itertools.groupby(driver.execute_script(TOPS))] == [columns] * (
+        30 // columns
+    )
+    assert driver.execute_script(STAGE_NAMES) == [*report_content.STAGES, "delivered"] * (30 // columns)
+    assert driver.execute_script(NARROW) == 0
+
+
+def test_a_phone_stacks_the_refusals_and_breaks_no_name_of_a_measure(driver: Any, broken: Outputs) -> None:
+    browser.look(driver, report.report(broken), PHONE)
+    lefts = "return [...document.querySelector('.stack tbody tr').children].map((c) => c.getBoundingClientRect().left)"
+    assert len(set(driver.execute_script(lefts))) == 1
+    heights = "return [...document.querySelectorAll('#measures th code')].map((c) => c.getClientRects().length)"
+    assert driver.execute_script(heights) == [1] * 5
+    assert driver.execute_script("const w = document.querySelector('#measures .wide'); return w.scrollWidth") <= PHONE
+    browser.look(driver, report.report(broken), WIDE)
+    assert len(set(driver.execute_script(lefts))) == 4
+
+
+def test_the_answer_has_the_widest_column(driver: Any, broken: Outputs) -> None:
+    browser.look(driver, report.report(broken))
+    driver.execute_script("document.querySelector('#q1').open = true")
+    widths = driver.execute_script("return [...document.querySelectorAll('#q1 .stages li')].map((e) => e.offsetWidth)")
+    assert widths[2] == max(widths) > max(widths[:2])
+
+
 @pytest.mark.skipif(shutil.which("pdftotext") is None and not os.environ.get("CI"), reason="pdftotext is not here")
-def test_print_shows_every_stage_without_the_controls(driver: Any, broken: Outputs, tmp_path: Path) -> None:
+def test_print_shows_every_stage_on_few_pages_without_the_controls(
+    driver: Any, broken: Outputs, tmp_path: Path
+) -> None:
     browser.look(driver, report.report(broken))
     printed = driver.execute_cdp_cmd("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69})
     file = tmp_path / "report.pdf"
@@ -185,5 +231,9 @@ def test_print_shows_every_stage_without_the_controls(driver: Any, broken: Outpu
     if folder := os.environ.get("R3_SCREENSHOTS"):
         shutil.copy(file, Path(folder) / "report.pdf")
     text = subprocess.run(["pdftotext", str(file), "-"], capture_output=True, text=True, check=True).stdout
-    assert text.count("3 Observation") == 30
+    assert len(re.findall(r"^Observation$", text, re.MULTILINE)) == 30
     assert "Show only questions" not in text
+    assert "chat_template_sha256" not in text and '"generation"' not in text  # the conditions stay closed
+    assert text.count("\f") <= 10
+    for page in text.split("\f"):  # no question is divided between two pages
+        assert len(re.findall(r"^Proposal$", page, re.MULTILINE)) == len(re.findall(r"^Answer$", page, re.MULTILINE))

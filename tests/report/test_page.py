@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
-from src import report, report_content
+from src import report, report_content, report_question
 from src.cli import main
 from src.errors import Precondition
 from src.outputs import Outputs
+from src.results import CHECKS
 from tests.report.conftest import MARKUP, make_run
 from tests.support.instant_server import honest
 
@@ -97,23 +98,179 @@ def test_tags_match_and_names_are_unique(which: str, request: pytest.FixtureRequ
     assert links <= set(names)
 
 
+def questions_of(outputs: Outputs) -> list[dict[str, Any]]:
+    """The questions as the page shows them."""
+    run = json.loads(outputs.json("agent").read_text(encoding="utf-8"))
+    return list(report_content.content(run, None, None)["questions"])
+
+
+def said(reader: Reader) -> str:
+    """The text of the page with its white space folded."""
+    return " ".join("".join(reader.text).split())
+
+
 def test_every_outcome_and_the_check_that_decided_are_shown(broken: Outputs) -> None:
-    source, _ = read(broken)
-    run = json.loads(broken.json("agent").read_text(encoding="utf-8"))
-    questions = report_content.content(run, None, None)["questions"]
-    assert {question["outcome"] for question in questions} == set(report_content.OUTCOMES)
+    source, reader = read(broken)
+    questions = questions_of(broken)
+    assert {question["outcome"] for question in questions} == set(report_question.OUTCOMES) - {"unjudged"}
     decided = {check for question in questions for state, check in question["checks"] if state == "refused"}
-    assert decided == set(report_content.CHECKS)
+    assert decided == set(CHECKS)
     for words in ("Proposition tronquée", "Outil interdit ou appel mal formé", "Référence ou arguments invalides"):
         assert f"Decided: {words}" in source
     assert "made from the observation" in source
+    assert "replaced by one from the observation" in said(reader)
+
+
+def test_a_sentence_about_another_product_is_not_shown_as_right(other: Outputs) -> None:
+    source, reader = read(other)
+    question = questions_of(other)[2]
+    assert (question["outcome"], question["clean"], question["flags"][0]) == ("other", False, "other")
+    assert [kind for kind, _, _ in question["cells"]] == ["right", "other", "right"]
+    assert question["summary"].startswith("asked REF-012, read REF-007: stock 9 · said “9” · no fault found · ")
+    text = said(reader)
+    assert "29 of 30 read right · 29 of 30 worded without a fault found · 0 refused." in text
+    assert '<a href="#q2">asked REF-012, read REF-007</a>' in source
+    assert "Decided: asked REF-012, proposed REF-007" in text
+    assert re.search(r"another product was read</th><td[^>]*>1</td><td><a href=\"#q2\">2</a>", source)
+
+
+def test_questions_without_a_reference_are_not_called_right(right: Outputs) -> None:
+    run = json.loads(right.json("agent").read_text(encoding="utf-8"))
+    for result in run["results"]:
+        del result["ref"]
+    page = report.page(run, None, None)
+    assert {q["outcome"] for q in report_content.content(run, None, None)["questions"]} == {"unjudged"}
+    assert "30 of 30 read without a reference to compare with" in page
+    assert "read right" not in page
+
+
+def test_a_run_that_reads_right_from_a_database_of_other_records_is_contradicted(right: Outputs) -> None:
+    run, evaluation = (json.loads(right.json(name).read_text(encoding="utf-8")) for name in ("agent", "evaluation"))
+    assert "the database held other records" not in report.page(run, evaluation, None)
+    evaluation["measures"]["observation_correct"] = 0.9
+    assert "27 of 30 observations are right" in report.page(run, evaluation, None)
+
+
+def test_the_verdict_names_the_counts_and_the_most_frequent_faults(broken: Outputs) -> None:
+    _, reader = read(broken)
+    questions = questions_of(broken)
+    counts = {outcome: sum(q["outcome"] == outcome for q in questions) for outcome in report_question.OUTCOMES}
+    right = counts["right"] + counts["wording"] + counts["missing"]
+    failed_after_reading = sum(q["outcome"] == "failed" and q["observation"] is not None for q in questions)
+    line = (
+        f"{right + failed_after_reading} of 30 read right · {counts['right']} of 30 worded without a fault found · "
+        f"{counts['refused']} refused · {counts['failed']} failed. Most frequent: another number ("
+    )
+    assert line in said(reader)
+
+
+def test_verdict_and_matrix_come_before_questions_and_these_before_the_measures(broken: Outputs) -> None:
+    _, reader = read(broken)
+    sections = [attrs["id"] for tag, attrs in reader.elements if tag == "section"]
+    assert sections == ["outcomes", "questions", "measures", "beyond", "time", "refusals", "conditions"]
+
+
+@pytest.mark.parametrize(("which", "rows"), [("right", 3), ("broken", 4)])
+def test_the_matrix_has_a_row_for_each_stage_and_a_linked_column_for_each_question(
+    which: str, rows: int, request: pytest.FixtureRequest
+) -> None:
+    outputs = request.getfixturevalue(which)
+    source, _ = read(outputs)
+    matrix = source[source.index('<div class="matrix">') : source.index("<nav")]
+    assert re.findall(r'<a href="#q(\d+)" data-q', matrix) == [str(number) for number in range(30)]
+    cells = re.findall(r'<td class="(\w+)" data-q="(\d+)"[^>]*><span aria-hidden="true">(.)</span>', matrix)
+    assert len(cells) == 30 * rows
+    for question in questions_of(outputs):
+        column = [(kind, sign) for kind, identifier, sign in cells if int(identifier) == question["id"]]
+        assert column == [(kind, sign) for kind, sign, _ in question["cells"]]
+    stages = [*report_content.STAGES, "delivered"][:rows]
+    assert re.findall(r'<th scope="row"><span>(\w+)</span>', matrix) == stages * 6
+
+
+def test_a_stage_that_was_not_reached_is_neither_right_nor_wrong(broken: Outputs) -> None:
+    signs = {q["id"]: "".join(sign for _, sign, _ in q["cells"]) for q in questions_of(broken)}
+    assert signs[3] == "✗–––"  # delete: refused
+    assert signs[6] == "✗–––"  # no usable reply
+    assert signs[1] == "✓✓✗✓"  # 90 for 9, replaced
+    assert signs[24] == "✓≠✓≠"  # REF-010 for REF-059
+    assert signs[12] == "✓✓✗✓"  # the second generation failed
+
+
+def test_a_closed_question_shows_its_evidence(broken: Outputs) -> None:
+    summaries = {q["id"]: q["summary"] for q in questions_of(broken)}
+    assert summaries[1].startswith("stock 9 · said “There are 90 units.” · number missing, another number · replaced ")
+    assert summaries[10].startswith("stock 21 · said “21 and so on and so on")
+    assert "…” · cut · replaced" in summaries[10]
+    assert summaries[9].startswith("not found · said “The stock of REF-999 is 12.” · number missing, another number,")
+    assert summaries[3].startswith("refused (tool and shape): Outil interdit ou appel mal formé · ")
+    assert summaries[6].startswith("failed: ")
+    assert summaries[14].startswith("stock 83 · said “83” · no fault found · ")
+
+
+def test_the_published_marker_and_the_number_are_told_apart(broken: Outputs) -> None:
+    flags = {q["id"]: q["flags"] for q in questions_of(broken)}
+    assert "missing" in flags[1] and "marker" not in flags[1]  # 9 stands inside 90
+    assert "marker" in flags[3] and "missing" not in flags[3]  # refused: no sentence to judge
+
+
+def test_a_proposal_is_shown_on_one_line_and_kept_as_written(right: Outputs) -> None:
+    run = json.loads(right.json("agent").read_text(encoding="utf-8"))
+    written = '{\n  "outil": "consulter_stock",\n  "arguments": {"ref": "REF-000"}\n}'
+    twice = '{"outil": "delete", "outil": "consulter_stock",\n "arguments": {"ref": "REF-007"}}'
+    run["results"][0]["proposal"]["raw"], run["results"][1]["proposal"]["raw"] = written, twice
+    reader = Reader()
+    reader.feed(report.page(run, None, None))
+    titles = [str(attrs["title"]) for tag, attrs in reader.elements if tag == "pre" and "title" in attrs]
+    assert titles == [f"as written: {written}"]
+    assert '{"outil": "consulter_stock", "arguments": {"ref": "REF-000"}}' in reader.text
+    assert twice in reader.text  # to fold it would lose a key
+
+
+@pytest.mark.parametrize("length", [20, 200])
+def test_the_question_is_repeated_only_where_its_heading_is_shortened(right: Outputs, length: int) -> None:
+    run = json.loads(right.json("agent").read_text(encoding="utf-8"))
+    run["results"][0]["query"] = "q" * length
+    assert report.page(run, None, None).count("<h4>Question</h4>") == (length > 100)
 
 
 def test_published_figures_are_labelled_as_not_ours(right: Outputs) -> None:
     source, _ = read(right)
     assert "not ours" in source
-    assert source.count("R3 published 1") == 1
-    assert "247.34" in source
+    assert "247.34 · 247.41 ms" in source
+    assert source.count(">R3 published</th>") == 1
+
+
+def test_a_share_has_its_count_a_count_of_one_no_plural_and_a_row_of_zeros_is_muted(other: Outputs) -> None:
+    source, _ = read(other)
+    assert "0.9667<small>29 of 30</small>" in source
+    assert '<tr class="zero"><th scope="row">cut by the token limit</th>' in source
+    assert '<tr><th scope="row">another product was read</th>' in source
+    run = json.loads(other.json("agent").read_text(encoding="utf-8"))
+    one = report.page({**run, "results": run["results"][:1]}, None, None)
+    assert "<p>1 question in <b>English</b>" in one
+    assert "1 questions" not in one
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("2026-11-30T16:46:12+00:00", "30 November 2026, 16:46 UTC"),
+        ("2026-11-30T16:46:12+02:00", "30 November 2026, 14:46 UTC"),
+        ("2026-11-30T16:46:12", "2026-11-30T16:46:12"),
+        ("soon\x1b", "soon\\x1b"),
+        (7, "7"),
+        (None, ""),
+    ],
+)
+def test_a_time_is_written_for_a_person_and_a_foreign_one_as_it_stands(value: Any, expected: str) -> None:
+    assert report_content.moment(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "expected"), [(8123.45, "8.1 s"), (1000, "1.0 s"), (247.34, "247 ms"), (0.42, "0.4 ms")]
+)
+def test_a_time_is_in_seconds_from_one_second_on(milliseconds: float, expected: str) -> None:
+    assert report_question.duration(milliseconds).replace("\u00a0", " ") == expected
 
 
 def test_a_missing_file_is_said_with_the_command_that_makes_it(tmp_path: Path) -> None:
