@@ -17,15 +17,15 @@ SAID_SHOWN = 40  # characters of the model's sentence in the line of a closed qu
 WHY_SHOWN = 60  # characters of an error there
 TEXT_SHOWN = 2000  # characters of one text on the page; agent.json has the whole
 
-# What became of a question: the letter of the stage that decided, a sign for those who do not see the colour, the words
-# of the legend. Hostile questions have no reference, hence the last.
+# What became of a question: the letter of the stage that decided (for small cells), a sign, the words of the legend.
+# Hostile questions have no reference, hence the last.
 OUTCOMES = {
     "right": ("", "✓", "right read, no fault found in the model’s sentence"),
     "wording": ("S", "✗", "right read, a fault in the model’s sentence"),
     "missing": ("S", "✗", "right read, the model’s sentence lacks the number"),
     "other": ("O", "≠", "another product was read than the one asked about"),
     "refused": ("P", "✗", "proposal refused, nothing read"),
-    "failed": ("", "!", "the server or the database failed"),
+    "failed": ("!", "✗", "the server or the database failed"),
     "unjudged": ("", "?", "a product was read; the question has no reference to compare it with"),
 }
 FILTERS = {
@@ -91,6 +91,7 @@ def question(result: dict[str, Any], slow: bool, limit: int, guarded: bool) -> d
         "answer": shown(result["answer"]["raw"], limit) if result["answer"] else None,
         "faults": [wording.FAULTS[name] for name in faults],
         "delivered": result.get("delivered"),
+        "because": _because(result, faults),
         "error": result["error"],
         "split": beyond.split_ms(result),
     }
@@ -104,6 +105,12 @@ def faults_of(result: dict[str, Any]) -> list[str]:
     if answer is None:
         return ["no_answer"]
     return wording.faults(answer["raw"], seen, result["trace"][0]["call"]["arguments"]["ref"], answer["finish_reason"])
+
+
+def _because(result: dict[str, Any], faults: list[str]) -> list[str]:
+    """Why the guard replaced a sentence, where that is more than its faults: the published marker alone was missing."""
+    reasons = (result.get("delivered") or {}).get("reasons", [])
+    return [visible(wording.FAULTS.get(reason, reason)) for reason in reasons if reason not in faults]
 
 
 def _outcome(result: dict[str, Any], faults: list[str], other: tuple[str, str] | None) -> str:

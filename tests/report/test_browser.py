@@ -45,10 +45,12 @@ return [...document.querySelectorAll("a, button, input, summary, [role=img], [ro
 # The matrix: where its columns begin, the names of stages in sight, cells too small for their sign.
 TOPS = "return [...document.querySelectorAll('.matrix thead a')].map((a) => Math.round(a.getBoundingClientRect().top))"
 STAGE_NAMES = """
-return [...document.querySelectorAll(".matrix tbody th span")].filter((s) => s.offsetWidth > 10).map((s) => s.textContent);
+const names = [...document.querySelectorAll(".matrix tbody th span")].filter((s) => s.offsetWidth > 10);
+return names.map((s) => s.textContent);
 """
 NARROW = """
-return [...document.querySelectorAll(".matrix td")].filter((c) => c.offsetWidth < 20 || c.scrollWidth > c.clientWidth).length;
+const cells = [...document.querySelectorAll(".matrix td")];
+return cells.filter((c) => c.offsetWidth < 20 || c.scrollWidth > c.clientWidth).length;
 """
 
 

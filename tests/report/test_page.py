@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from src import report, report_content, report_question
+from src import guard, report, report_content, report_question
 from src.cli import main
 from src.errors import Precondition
 from src.outputs import Outputs
@@ -129,7 +129,7 @@ def test_a_sentence_about_another_product_is_not_shown_as_right(other: Outputs) 
     assert question["summary"].startswith("asked REF-012, read REF-007: stock 9 · said “9” · no fault found · ")
     text = said(reader)
     assert "29 of 30 read right · 29 of 30 worded without a fault found · 0 refused." in text
-    assert '<a href="#q2">asked REF-012, read REF-007</a>' in source
+    assert '<a href="#q2">question 2 asked REF-012, read REF-007</a>' in source
     assert "Decided: asked REF-012, proposed REF-007" in text
     assert re.search(r"another product was read</th><td[^>]*>1</td><td><a href=\"#q2\">2</a>", source)
 
@@ -205,6 +205,16 @@ def test_a_closed_question_shows_its_evidence(broken: Outputs) -> None:
     assert summaries[3].startswith("refused (tool and shape): Outil interdit ou appel mal formé · ")
     assert summaries[6].startswith("failed: ")
     assert summaries[14].startswith("stock 83 · said “83” · no fault found · ")
+
+
+def test_a_sentence_that_only_lacks_the_published_marker_is_replaced_for_that_reason(broken: Outputs) -> None:
+    run = json.loads(broken.json("agent").read_text(encoding="utf-8"))
+    result = run["results"][0]
+    result["answer"]["raw"], result["trace"][0]["observation"]["stock"] = "1,234", 1234
+    result["delivered"] = guard.deliver(result, "en")
+    page = report.page({**run, "results": [result]}, None, None)
+    assert "no fault found" in page
+    assert "Delivered (made from the observation: lacks the observed number)" in page
 
 
 def test_the_published_marker_and_the_number_are_told_apart(broken: Outputs) -> None:
