@@ -18,6 +18,10 @@ from src.report_content import TEXTS_BUDGET, content
 from src.report_question import duration, shown
 
 HERE = Path(__file__).parent
+PAGE_BYTES = (
+    2_000_000  # a page of this size opens at once; texts are cut shorter, down to the last share, to stay below
+)
+SHARES = (1, 4, 16)
 
 
 def report(outputs: Outputs) -> Path:
@@ -55,13 +59,19 @@ def page(run: dict[str, Any], evaluation: dict[str, Any] | None, negatives: dict
     engine.filters["of"] = lambda count, word: f"{count} {word}" if count == 1 else f"{count} {word}s"
     engine.filters["tojson_text"] = lambda value: shown(json.dumps(value, ensure_ascii=False, indent=2), TEXTS_BUDGET)
     style, script = ((HERE / f"report.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
-    return engine.get_template("report.html.j2").render(
-        **content(run, evaluation, negatives),
-        style=Markup(style),  # noqa: S704  # our own files, not data
-        script=Markup(script),  # noqa: S704
-        policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
-        "base-uri 'none'; form-action 'none'",
-    )
+    template = engine.get_template("report.html.j2")
+    made = ""
+    for share in SHARES:  # escapes make of one character up to ten: only the page itself tells its size
+        made = template.render(
+            **content(run, evaluation, negatives, TEXTS_BUDGET // share),
+            style=Markup(style),  # noqa: S704  # our own files, not data
+            script=Markup(script),  # noqa: S704
+            policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+            "base-uri 'none'; form-action 'none'",
+        )
+        if len(made.encode()) < PAGE_BYTES:
+            break
+    return made
 
 
 def _hash(text: str) -> str:

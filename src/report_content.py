@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from src import beyond, runfile, tables, wording
-from src.report_question import FILTERS, OUTCOMES, SHORT, TEXT_SHOWN, duration, faults_of, question, shown
+from src.report_question import FILTERS, OUTCOMES, SHORT, TEXT_SHOWN, duration, question, shown
 from src.tables import number
 
-TEXTS_BUDGET = 200_000  # characters of all texts of one kind: a page about 1,000 questions stays under 2 MB
+TEXTS_BUDGET = 200_000  # characters of all texts of one kind, unless the page grows too large with them
 MANY = 100  # questions from which on the page draws smaller cells and leaves out what is not in sight
 FREQUENT = 2  # faults that the verdict names
 OTHERS_NAMED = 5  # reads of another product that it names
@@ -21,10 +21,15 @@ LANGUAGES = {"en": "English", "es": "Spanish", "vi": "Vietnamese", "fr": "French
 STAGES = ("proposal", "observation", "sentence")
 
 
-def content(run: dict[str, Any], evaluation: dict[str, Any] | None, negatives: dict[str, Any] | None) -> dict[str, Any]:
-    """Return everything that the template shows, as plain values."""
+def content(
+    run: dict[str, Any],
+    evaluation: dict[str, Any] | None,
+    negatives: dict[str, Any] | None,
+    budget: int = TEXTS_BUDGET,
+) -> dict[str, Any]:
+    """Return everything that the template shows, as plain values; `budget` in characters bounds each kind of text."""
     results, time = run["results"], beyond.times(run["results"])
-    limit = min(TEXT_SHOWN, TEXTS_BUDGET // len(results))
+    limit = min(TEXT_SHOWN, budget // len(results))
     guarded, slowest = any("delivered" in result for result in results), set(time["slowest"]["ids"])
     questions = [question(result, result["id"] in slowest, limit, guarded) for result in results]
     measured, said = _of_this_run(run, evaluation)
@@ -86,7 +91,7 @@ def _verdict(
     ]
     said += [f"{counts['failed']} failed"] if counts["failed"] else []
     words = {**SHORT, "cut": wording.FAULTS["cut"]}
-    frequent = Counter(name for result in results for name in faults_of(result)).most_common(FREQUENT)
+    frequent = Counter(name for q in questions for name in q["fault_names"]).most_common(FREQUENT)
     others = [q for q in questions if q["other"]]
     by_data = round(evaluation["measures"]["observation_correct"] * total) if evaluation else right
     replaced = sum("replaced" in q["flags"] for q in questions)

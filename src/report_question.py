@@ -70,7 +70,7 @@ def duration(milliseconds: float) -> str:
 
 def question(result: dict[str, Any], slow: bool, limit: int, guarded: bool) -> dict[str, Any]:
     """Return one question for the page; `limit` bounds each of its texts, `guarded` adds the delivered sentence."""
-    faults, other = faults_of(result), read_another(result)
+    faults, other = _faults(result), read_another(result)
     outcome = _outcome(result, faults, other)
     compact, raw = _proposal(result, limit)
     heading = excerpt(result["query"], min(limit, HEADING_SHOWN))
@@ -89,6 +89,7 @@ def question(result: dict[str, Any], slow: bool, limit: int, guarded: bool) -> d
         "other": [visible(ref) for ref in other] if other else None,
         "observation": shown(observed(result), limit) if observed(result) is not None else None,
         "answer": shown(result["answer"]["raw"], limit) if result["answer"] else None,
+        "fault_names": faults,
         "faults": [wording.FAULTS[name] for name in faults],
         "delivered": result.get("delivered"),
         "because": _because(result, faults),
@@ -97,7 +98,7 @@ def question(result: dict[str, Any], slow: bool, limit: int, guarded: bool) -> d
     }
 
 
-def faults_of(result: dict[str, Any]) -> list[str]:
+def _faults(result: dict[str, Any]) -> list[str]:
     """Return the faults of the model's sentence as `evaluate` counts them; none where nothing was read."""
     seen, answer = observed(result), result["answer"]
     if seen is None:

@@ -327,13 +327,18 @@ def test_a_thousand_questions_stay_under_two_megabytes(thousand: Outputs) -> Non
     assert len(source.encode()) < 2_000_000
 
 
-def test_texts_of_any_length_stay_under_two_megabytes(tmp_path: Path, thousand: Outputs) -> None:
+@pytest.mark.parametrize("text", ["a", '"<&>', "\u202e"])
+def test_texts_of_any_length_and_kind_stay_under_two_megabytes(thousand: Outputs, text: str) -> None:
     run = json.loads(thousand.json("agent").read_text(encoding="utf-8"))
+    long = text * (800 // len(text))
     for result in run["results"]:
-        result["query"] = "q" * 5000
+        result["query"] = long
+        result["error"] = result["error"] and long
         for stage in ("proposal", "answer"):
             if result[stage]:
-                result[stage]["raw"] = "a" * 5000
+                result[stage]["raw"] = json.dumps({"said": long}, ensure_ascii=False, indent=1)
+        if result["delivered"]:
+            result["delivered"]["text"] = long
     assert len(report.page(run, None, None).encode()) < 2_000_000
 
 
