@@ -1,7 +1,8 @@
 """`exercise`: the tutorial's three questions as a lesson: predict, observe, compare; no model server is needed.
 
-On a terminal each prediction is asked for before its observation is made; elsewhere the expected outcome stands in its
-place. The texts are in data/exercise.json, in four languages; calls and refusals are the program's own and stay French.
+On a terminal each prediction is asked for before its observation is made; elsewhere the question, its options and the
+expected outcome are shown. The texts are in data/exercise.json, in four languages; calls and refusals are the program's
+own and stay French.
 """
 
 import sqlite3
@@ -22,7 +23,7 @@ ZERO = {"outil": TOOLS[1], "arguments": {"ref": "REF-000"}}
 UNKNOWN = {"outil": TOOLS[1], "arguments": {"ref": "REF-999"}}
 EXPECTED = ("found", "not_found", "gate")
 OPTIONS = ({"found", "not_found", "refused"},) * 2 + ({"prompt", "schema", "gate", "database"},)
-SHOWN = ("call", "prediction", "observation", "sql", "compared", "why")  # the labels in front of a line
+SHOWN = ("call", "expected", "observation", "sql", "compared", "why")  # the labels in front of a line
 LABELS = {*SHOWN, "ask", "again", "refused", "none", "same", "different", "open", "next"}
 TRIES = 3  # wrong keys at one question; after that it is left open
 
@@ -64,6 +65,7 @@ def exercise(
         text, shown = lesson["steps"][place], storable(call)
         say(f"{place + 1}. {text['question']}")
         _line(lesson, say, "call", dumps(shown))
+        _offer(text, say)
         predicted = _predicted(lesson, place, say, ask) if ask is not None else None
         step = {"question": text["question"], "call": shown, "expected": EXPECTED[place], "prediction": predicted}
         steps.append(step | _observed(db, call, step["expected"]))
@@ -111,11 +113,14 @@ def _observed(db: sqlite3.Connection, call: Any, expected: str) -> dict[str, Any
     return {"observation": observation, "sql": statements, "outcome": "found" if "ref" in observation else "not_found"}
 
 
+def _offer(text: dict[str, Any], say: Say) -> None:
+    for number, option in enumerate(text["options"].values(), 1):
+        say(f"       {number}  {option}")
+
+
 def _predicted(lesson: dict[str, Any], place: int, say: Say, ask: Ask) -> str | None:
     """Return the option that the reader chooses, or `None` when the question is left open."""
     options, labels = lesson["steps"][place]["options"], lesson["labels"]
-    for number, text in enumerate(options.values(), 1):
-        say(f"       {number}  {text}")
     codes = {str(number): code for number, code in enumerate(options, 1)}
     try:
         for _ in range(TRIES):
@@ -133,7 +138,7 @@ def _predicted(lesson: dict[str, Any], place: int, say: Say, ask: Ask) -> str | 
 def _show(lesson: dict[str, Any], text: dict[str, Any], step: dict[str, Any], say: Say, asked: bool) -> None:
     labels, options, predicted = lesson["labels"], text["options"], step["prediction"]
     if not asked:
-        _line(lesson, say, "prediction", options[step["expected"]])
+        _line(lesson, say, "expected", options[step["expected"]])
     refused = step["observation"] is None
     seen = labels["refused"].format(reason=step["refusal"]) if refused else dumps(step["observation"])
     _line(lesson, say, "observation", seen)
@@ -142,7 +147,8 @@ def _show(lesson: dict[str, Any], text: dict[str, Any], step: dict[str, Any], sa
         _line(lesson, say, "compared", labels["open"].format(text=options[step["expected"]]))
     elif asked:
         verdict = "same" if predicted == step["outcome"] else "different"
-        _line(lesson, say, "compared", labels[verdict].format(text=options[predicted]))
+        right = options.get(step["outcome"], seen)  # after an edit of `cases` the outcome may be none of the options
+        _line(lesson, say, "compared", labels[verdict].format(text=options[predicted], right=right))
     _line(lesson, say, "why", text["why"])
 
 

@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from src import exercise
-from src.errors import Precondition
+from src.errors import CheckFailed, Precondition
+from src.outputs import Outputs
 from tests.support.command import ROOT, assert_one_line, cli, copied_project, environment, snapshot
 from tests.support.terminal import LIMIT_S, read_until, typed
 
@@ -50,7 +51,8 @@ def test_on_a_terminal_each_prediction_is_asked_for_before_its_observation(prepa
     for block in (first, second, third):
         assert block.index(PROMPT["en"]) < block.index("observation  ")
     assert "compared     as you predicted" in first
-    assert "compared     not what you predicted (yes: a product with stock 0)" in second
+    wrong = "(you: yes: a product with stock 0; observed: no: the form is right, and no such product exists)"
+    assert f"compared     not what you predicted {wrong}" in second
     assert "compared     you left it open; expected was: in toolcall(), before any SQL" in third
     assert [step["prediction"] for step in steps_of(prepared)] == ["found", "found", None]
     assert [step["outcome"] for step in steps_of(prepared)] == ["found", "not_found", "gate"]
@@ -72,10 +74,17 @@ def test_a_reader_who_leaves_gets_one_line_and_no_file(key: bytes, prepared: Pat
     assert snapshot(prepared) == before
 
 
-def test_without_a_terminal_nothing_is_asked_and_the_expected_outcome_is_shown(prepared: Path) -> None:
+def test_without_a_terminal_nothing_is_asked_and_options_and_expected_outcome_are_shown(
+    prepared: Path,
+) -> None:
     ended = cli("--outputs", prepared, "exercise")
     assert (ended.status, ended.err) == (0, "")
-    assert ended.out.count("     prediction   ") == ended.out.count("     observation  ") == 3
+    assert ended.out.count("     expected     ") == ended.out.count("     observation  ") == 3
+    for step in exercise.texts("en")["steps"]:
+        block = ended.out.split(step["question"])[1]
+        options = [f"       {number}  {text}\n" for number, text in enumerate(step["options"].values(), 1)]
+        assert "".join(options) in block
+        assert block.index(options[-1]) < block.index("     expected     ")
     assert PROMPT["en"] not in ended.out
     assert [step["prediction"] for step in steps_of(prepared)] == [None, None, None]
 
@@ -154,6 +163,14 @@ def test_an_observation_that_is_not_the_expected_one_fails_the_command(tmp_path:
     assert cli("prepare", cwd=copy).status == 0
     assert_one_line(cli("exercise", cwd=copy), 1, "is not the one to expect", "exercise.json")
     assert steps_of(copy / "outputs")[2]["outcome"] == "found"
+
+
+def test_a_prediction_is_compared_with_an_outcome_that_is_none_of_the_options(prepared: Path) -> None:
+    said: list[str] = []
+    with pytest.raises(CheckFailed):
+        exercise.exercise(Outputs(prepared), [exercise.ZERO], said.append, ask=lambda _: "1")
+    record = '{"ref": "REF-000", "name": "Produit 0", "stock": 0}'
+    assert any("(you: in the prompt, which asks for one of two tools; observed: " + record in line for line in said)
 
 
 def with_cases(tmp_path: Path, cases: str) -> Path:
