@@ -142,7 +142,8 @@ def run_reproduce(args: argparse.Namespace) -> None:
     with model_server(args, outputs):
         from src import reproduce, show
 
-        show.say(str(reproduce.reproduce(outputs.folder, args.data, args.lang, cases, args.runs)))
+        folder = reproduce.reproduce(outputs.folder, args.data, args.lang, cases, args.runs)
+        show.say(f"{folder}\n{reproduce.next_steps(folder, args.lang)}")
 
 
 HANDLERS: dict[str, Callable[[argparse.Namespace], None]] = {

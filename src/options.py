@@ -56,10 +56,10 @@ COMMANDS = {
         "needs:  agent; says more after evaluate and negatives\nwrites: report.html\nnext:   open it in a browser",
     ),
     "reproduce": (
-        "Go the whole route in a new folder of its own.",
+        "Run the whole route in a new folder.",
         f"needs:  {SERVER}\n"
-        "writes: run-001/, run-002/, ... with the files of every command\n"
-        "next:   python -m src.cli --outputs outputs/run-001 report",
+        "writes: run-001/, run-002/, ... with the files of every command, report.html too\n"
+        "next:   open its report.html in a browser; then prepare and exercise",
     ),
 }
 WITH_DATA = ("prepare", "agent", "evaluate", "reproduce")

@@ -1,17 +1,21 @@
-"""`reproduce`: the whole route in one go, in a new folder per run, then the measures and three questions in full.
+"""`reproduce`: the whole route in one go, in a new folder per run, then the measures, three questions and a page.
 
 Two runs on one machine must propose and answer the same, word for word; where they do not, the difference is shown.
 """
 
 import contextlib
 import itertools
+import os
+import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from src import compare, evaluate, exercise, negatives, prepare, session, show, store, tables
-from src.errors import CheckFailed
+from src import compare, evaluate, exercise, negatives, prepare, report, session, show, store, tables
+from src.errors import CheckFailed, Precondition
 from src.outputs import Outputs
+from src.paths import near
 from src.results import observed
 
 SHOWN_QUESTIONS = ("REF-000", "REF-999")  # out of stock, unknown; the third is the first with a stock above 0
@@ -30,13 +34,17 @@ def new_folder(parent: Path) -> Path:
 
 def run_once(outputs: Outputs, data: Path, language: str, cases: Sequence[Any]) -> dict[str, Any]:
     """Go the whole route once into `outputs`; returns the contents of the result files by command name."""
-    show.say(f"\n== prepare, agent, negatives, evaluate, exercise into {outputs.folder}")
+    show.say(f"\n== prepare, agent, negatives, evaluate, exercise, report into {outputs.folder}")
     prepare.prepare(outputs, data)
     run = session.begin(outputs, data, language, show.say)
     show.with_progress(len(run.questions), 0, lambda progress: session.work(run, progress))
     negatives.negatives(outputs, cases)
     evaluate.evaluate_run(outputs, data)
     exercise.exercise(outputs, cases, say=lambda _: None, language=language)
+    try:
+        report.report(outputs)
+    except Precondition as exc:  # the run is complete without its page
+        show.say(f"no report: {exc}")
     names = ("prepare", "agent", "negatives", "evaluation", "exercise")
     return {name: store.read_json(outputs.json(name), "run reproduce again") for name in names}
 
@@ -59,6 +67,19 @@ def reproduce(parent: Path, data: Path, language: str, cases: Sequence[Any], run
     if runs > 1:
         show.say(f"{runs} runs: the same proposals, observations and answers, word for word")
     return folder
+
+
+def next_steps(folder: Path, language: str) -> str:
+    """Say what to do after the last run in `folder`: look at its page, then do the exercise by hand."""
+    page, parent = folder / "report.html", Outputs(folder.parent)
+    steps = [parent.command("exercise" if language == "en" else f"exercise --lang {language}")]
+    if not parent.database.exists():
+        steps.insert(0, parent.command("prepare"))
+    activate = Path(sys.prefix) / "bin" / "activate"
+    if sys.prefix != sys.base_prefix and activate.exists() and "VIRTUAL_ENV" not in os.environ:
+        steps.insert(0, f". {shlex.quote(str(near(activate)))}")
+    look = [f"look at it:  {page}"] if page.exists() else []
+    return "\n".join([*look, f"next:        {' && '.join(steps)}"])
 
 
 def _print_stages(results: Sequence[dict[str, Any]]) -> None:

@@ -72,6 +72,19 @@ def test_the_end_of_reproduce_shows_three_questions_in_stages_and_the_measures(r
     assert "2 runs: the same proposals, observations and answers, word for word" in out
 
 
+def test_the_last_lines_of_reproduce_name_the_folder_its_page_and_the_next_commands(
+    runs: tuple[str, list[Path]],
+) -> None:
+    folder = runs[1][-1]
+    path, look, following = runs[0].splitlines()[-3:]
+    assert path == str(folder)
+    assert look == f"look at it:  {folder / 'report.html'}" and (folder / "report.html").is_file()
+    assert following.startswith("next:        ")
+    assert following.endswith(
+        f"python -m src.cli --outputs {folder.parent} prepare && python -m src.cli --outputs {folder.parent} exercise"
+    )
+
+
 def test_the_server_had_the_deterministic_settings(runs: tuple[str, list[Path]]) -> None:
     agent = read(runs[1][0] / "agent.json")
     server = agent["provenance"]["server"]

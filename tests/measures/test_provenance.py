@@ -4,6 +4,7 @@ Run alone: python -m pytest tests/measures/test_provenance.py
 """
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -125,6 +126,18 @@ def test_reproduce_speaks_the_readers_language_throughout(
     serve()
     assert main(["--outputs", str(tmp_path), "reproduce", "--lang", "es"]) == 0
     assert json.loads((tmp_path / "run-001" / "exercise.json").read_text())["language"] == "es"
+    assert capsys.readouterr().out.endswith("exercise --lang es\n")
+
+
+def test_reproduce_without_the_template_library_says_so_in_one_line_and_ends_well(
+    serve: Callable[..., Any], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    serve()
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    assert main(["--outputs", str(tmp_path), "reproduce"]) == 0
+    told = capsys.readouterr()
+    assert told.out.count("no report: the report needs Jinja2") == 1 and told.err == ""
+    assert "look at it:" not in told.out and (tmp_path / "run-001" / "evaluation.json").is_file()
 
 
 def test_reproduce_with_a_file_it_cannot_use_makes_no_folder(
