@@ -5,6 +5,7 @@ Each layer is a function of its own in LAYERS and stops alone what it claims to 
 a call the gate is down: the program's own statements are refused by the read-only file, as the lesson shows.
 """
 
+import shlex
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from src.outputs import in_wal_mode
+from src.paths import near
 from src.run_sql.contract import TABLES
 from src.run_sql.gate import Gate
 from src.run_sql.text import MAX_QUERY_CHARS
@@ -178,6 +180,9 @@ def connect(path: str | Path, mode: str = "ro", layers: tuple[Layer, ...] = LAYE
 
 def check_file(file: Path) -> None:
     """Raise sqlite3.OperationalError unless `file` can be read without anything being created beside it."""
+    if not file.exists():
+        remedy = f"python -m src.run_sql create {shlex.quote(str(near(file)))}"
+        raise sqlite3.OperationalError(f"unable to open database file: no {near(file)}; make it with: {remedy}")
     if not file.is_file():
         raise sqlite3.OperationalError(f"unable to open database file: {file} is not a file")
     if in_wal_mode(file):
@@ -193,6 +198,8 @@ def check_tables(con: Reservo, file: Path) -> None:
 
 def open_reservo(path: str | Path = "reservo.db") -> Reservo:
     """Open Reservo for reading only, e.g. `open_reservo("outputs/reservo.db")`; close it like any connection.
+
+    The default is the lesson's, in the current folder; the commands keep theirs in the folder of results.
 
     Raises sqlite3.Error when the file is missing (none is created), is not a Reservo database or is in WAL mode.
     """
