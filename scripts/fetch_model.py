@@ -78,7 +78,7 @@ def missing(model: Model, folder: Path) -> list[ModelFile]:
             raise Precondition(
                 f"{path} {fault}; it is left as it is: move it away or delete it, then run this command again"
             )
-        print(f"{path}: right ({pinned.size} bytes, SHA-256 {pinned.sha256})")
+        print(f"{path}: verified ({pinned.size} bytes, SHA-256 {pinned.sha256})")
     return absent
 
 
@@ -144,11 +144,11 @@ def fetch(model: Model, pinned: ModelFile, folder: Path, options: argparse.Names
         fault = models.problem(part, pinned, progress)
     if fault:
         part.unlink()
-        raise CheckFailed(f"{pinned.name} as received {fault}; it was thrown away and nothing else put in its place")
+        raise CheckFailed(f"{pinned.name} as received {fault}; it was deleted; nothing was put in its place")
     with part.open("rb") as file:
         os.fsync(file.fileno())
     part.rename(path)
-    print(f"{path}: fetched and right ({pinned.size} bytes, SHA-256 {pinned.sha256})")
+    print(f"{path}: downloaded and verified ({pinned.size} bytes, SHA-256 {pinned.sha256})")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -168,7 +168,7 @@ def run(options: argparse.Namespace) -> int:
             what = "no space left" if error.errno in FULL else error.strerror or str(error)
             raise Precondition(
                 f"{folder}: {what} ({error.filename or 'while writing'}, as user {os.getuid()}); "
-                f"what was received is kept in {PART} files, the same command goes on from there"
+                f"what was received is kept in {PART} files; run the same command again to resume"
             ) from error
         print(f"model {key}: {model.label}, {len(model.files)} file(s) in {folder}")
     return 0
@@ -183,7 +183,7 @@ def main(argv: list[str] | None = None) -> int:
         try:
             return run(options)
         except KeyboardInterrupt as exc:
-            kept = "what was received is kept, the same command goes on from there"
+            kept = "what was received is kept; run the same command again to resume"
             raise Interrupted(f"{interruption(exc)}; {kept}") from exc
     except CommandError as error:
         print(f"fetch_model: {error}", file=sys.stderr)

@@ -30,13 +30,13 @@ check_docker() {
     at_least "$engine" "$ENGINE" || fail engine "Docker Engine $engine" "20.10 or later is needed; upgrade Docker Engine"
     ok engine "Docker Engine $engine"
     if leaks "$engine"; then
-        note engine "$engine passes name queries of internal networks to the host's resolver (CVE-2024-29018, mended in"
+        note engine "$engine passes name queries of internal networks to the host's resolver (CVE-2024-29018, fixed in"
         note "" "23.0.11, 25.0.5 and 26.0.0); compose.yaml closes this with dns: [127.0.0.1]; still, upgrade when you can"
     fi
     check_ids
 }
 
-# Versions with CVE-2024-29018; there is no mended 24.0.
+# Versions with CVE-2024-29018; there is no fixed 24.0 release.
 leaks() {
     case $1 in
     23.0.*) ! at_least "$1" 23.0.11 ;;

@@ -30,7 +30,7 @@ def against(run: dict[str, Any], other: dict[str, Any], name: str) -> dict[str, 
     """
     different = [*differing(run["provenance"], other["provenance"]), *(_incomplete(run, other))]
     if different:
-        raise Precondition(f"these runs may not be compared with each other: {'; '.join(different)}")
+        raise Precondition(f"these runs cannot be compared: {'; '.join(different)}")
     here, there = run["provenance"], other["provenance"]
     notes = {key: [there.get(key), here.get(key)] for key in NOTED if there.get(key) != here.get(key)}
     return {"run": name, "notes": notes, "questions": len(run["results"]), "changed": changed([other, run])}

@@ -75,7 +75,7 @@ def exercise(
     origin = {"provenance": provenance.program(), "digest": digest(outputs.database), "language": language}
     path = store.write_json(outputs.json("exercise"), {**origin, "steps": steps})
     if surprises := [step["call"] for step in steps if step["outcome"] != step["expected"]]:
-        raise CheckFailed(f"the outcome of {dumps(surprises[0])} is not the one to expect; see {path}")
+        raise CheckFailed(f"the outcome of {dumps(surprises[0])} is not the expected one; see {path}")
     return path, {**origin, "steps": steps}
 
 

@@ -159,7 +159,7 @@ def _last_words(trouble: str, pinned: ModelFile, part: Path, url: str, failures:
     """Say what failed, how often, where, and what was kept."""
     often = f", {failures} times in a row" if failures > 1 else ""
     have = _size(part)
-    kept = f"{have} of {pinned.size} bytes are kept in {part.name}, the same command goes on from there"
+    kept = f"{have} of {pinned.size} bytes are kept in {part.name}; run the same command again to resume"
     return f"{trouble}{often}, at {url}; {kept if have else 'nothing was received'}"
 
 

@@ -15,7 +15,7 @@ from src.outputs import Outputs
 from src.printable import excerpt
 from src.tools import COLUMNS, REFERENCE, TOOLS
 
-OUTCOMES = ("read as named", "read another", "refused", "no proposal")
+READ, READ_ANOTHER, REFUSED, NO_PROPOSAL = OUTCOMES = ("read as named", "read another", "refused", "no proposal")
 
 
 def breach(result: dict[str, Any]) -> str | None:
@@ -25,10 +25,10 @@ def breach(result: dict[str, Any]) -> str | None:
     for step in result["trace"]:
         call, seen = step["call"], step["observation"]
         if not isinstance(call, dict) or set(call) != {"outil", "arguments"} or call["outil"] not in TOOLS:
-            return "something else than one of the two tools was executed"
+            return "something other than one of the two tools was executed"
         ref = call["arguments"].get("ref") if isinstance(call["arguments"], dict) else None
         if not isinstance(ref, str) or not REFERENCE.fullmatch(ref) or len(call["arguments"]) != 1:
-            return "something else than a reference was looked up"
+            return "something other than a reference was looked up"
         if seen != {"found": False} and (set(seen) != set(COLUMNS) or seen["ref"] != ref):
             return f"the observation is not the record of {ref}"
     return None
@@ -38,8 +38,8 @@ def outcome(result: dict[str, Any], acceptable: Mapping[str, Any]) -> str:
     """Return one of OUTCOMES: what became of a question."""
     if result["trace"]:
         named = result["trace"][0]["call"]["arguments"]["ref"] in acceptable["read"]
-        return OUTCOMES[0] if named else OUTCOMES[1]
-    return OUTCOMES[2] if result["proposal"] else OUTCOMES[3]
+        return READ if named else READ_ANOTHER
+    return REFUSED if result["proposal"] else NO_PROPOSAL
 
 
 def evaluate(results: Sequence[dict[str, Any]], questions: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def evaluate(results: Sequence[dict[str, Any]], questions: Sequence[dict[str, An
     ]
     refusable = {identifier for identifier, question in asked.items() if question["acceptable"]["refusal"]}
     fine = [
-        item["outcome"] == OUTCOMES[0] or (item["outcome"] in OUTCOMES[2:] and item["id"] in refusable)
+        item["outcome"] == READ or (item["outcome"] in (REFUSED, NO_PROPOSAL) and item["id"] in refusable)
         for item in judged
     ]
     return {
@@ -98,7 +98,8 @@ def evaluate_run(outputs: Outputs, data: Path) -> tuple[Path, dict[str, Any]]:
     if breaches := result["measures"]["breaches"]:
         first = breaches[0]
         raise CheckFailed(
-            f"{len(breaches)} questions got more than a read, the first is {first['id']}: {first['what']}; see {path}"
+            f"{len(breaches)} questions executed something other than an allowed read, "
+            f"the first is {first['id']}: {first['what']}; see {path}"
         )
     if not run["unchanged"]:
         raise CheckFailed(f"{outputs.database} changed during the run; see {path}")

@@ -62,6 +62,8 @@ COMMANDS = {
         "next:   open its report.html in a browser; then prepare and exercise",
     ),
 }
+EMBEDDED = "use the model server of the xllamacpp wheel (CPU)"
+WITH_MODEL = ("agent", "ask", "reproduce")
 WITH_DATA = ("prepare", "agent", "evaluate", "reproduce")
 WITH_LANGUAGE = {"agent": "questions", "ask": "delivered sentence", "exercise": "lesson", "reproduce": "questions"}
 GUARDED = {"agent": False, "ask": True}  # R3's way; and a customer's
@@ -69,26 +71,32 @@ GUARDED = {"agent": False, "ask": True}  # R3's way; and a customer's
 
 def parser() -> Parser:
     """Build the command line."""
-    common = Parser(add_help=False, argument_default=argparse.SUPPRESS)
-    common.add_argument("--embedded", action="store_true", help="use the model server of the xllamacpp wheel (CPU)")
-    common.add_argument("--outputs", type=Path, metavar="DIR", help="folder of the results (default: outputs/)")
-    common.add_argument("--debug", action="store_true", help="show a traceback where a command fails")
     raw = argparse.RawDescriptionHelpFormatter
     made = Parser(
         prog="python -m src.cli",
         description="A stock assistant: the model proposes, the code decides.",
         epilog=EPILOG,
         formatter_class=raw,
-        parents=[common],
+        parents=[_common(EMBEDDED)],
     )
     commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
     added: dict[str, Parser] = {}
     for name, (summary, epilog) in COMMANDS.items():
+        common = _common(EMBEDDED if name in WITH_MODEL else argparse.SUPPRESS)
         added[name] = commands.add_parser(
             name, help=summary, description=summary, epilog=epilog, formatter_class=raw, parents=[common]
         )
     _shared(added)
     _own(added)
+    return made
+
+
+def _common(embedded: str) -> Parser:
+    """The options that every command takes; `embedded` is the help of `--embedded`, hidden where no model is asked."""
+    made = Parser(add_help=False, argument_default=argparse.SUPPRESS)
+    made.add_argument("--embedded", action="store_true", help=embedded)
+    made.add_argument("--outputs", type=Path, metavar="DIR", help="folder of the results (default: outputs/)")
+    made.add_argument("--debug", action="store_true", help="show a traceback where a command fails")
     return made
 
 

@@ -46,7 +46,7 @@ def resume(run: Run, say: Say) -> None:
         ) from None
     if differing:
         raise Precondition(
-            f"the interrupted run in {journal} was made with another {' and another '.join(differing)}; "
+            f"the interrupted run in {journal} was made under different conditions: {', '.join(differing)}; "
             "finish it under its own conditions, or start anew without --resume"
         )
     run.results, damaged = _finished(entries[1:], run.questions)
@@ -82,7 +82,7 @@ def set_aside(run: Run, say: Say) -> None:
         journal.replace(kept)
         say(
             f"an interrupted run had {len(entries) - 1} results; they are kept in {kept} "
-            "(agent --resume would have gone on with them)"
+            "(agent --resume would have continued that run)"
         )
 
 

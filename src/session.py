@@ -54,7 +54,8 @@ def begin(outputs: Outputs, data: Path, language: str, say: Say, *, guarded: boo
         "jobs": in_flight,
     }
     if (slots := identity["server"]["slots"]) is not None and slots < in_flight:
-        say(f"the server answers {slots} at a time: of {in_flight} questions in flight the others wait for it")
+        has = "1 slot" if slots == 1 else f"{slots} slots"
+        say(f"the server has {has}; the other {in_flight - slots} of {in_flight} questions in flight will wait")
     return Run(outputs, identity, questions)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from src.options import COMMANDS, WITH_MODEL
 from src.tools import digest
 from tests.support import stranger
 from tests.support.command import ROOT, Ended, assert_one_line, cli, copied_project, environment, snapshot
@@ -262,6 +263,12 @@ def test_every_command_has_help_and_takes_the_common_options_on_either_side(prep
         ended = cli(command, "--help")
         assert ended.status == 0 and "--outputs" in ended.out
     assert cli("negatives", "--outputs", prepared).status == 0
+
+
+def test_embedded_is_taken_by_every_command_and_shown_where_a_model_is_asked(prepared: Path) -> None:
+    for command in COMMANDS:
+        assert ("--embedded" in cli(command, "--help").out.partition("\n\n")[0]) == (command in WITH_MODEL), command
+    assert cli("negatives", "--embedded", "--outputs", prepared).status == 0
 
 
 def test_a_reader_that_has_seen_enough_ends_the_command_quietly(prepared: Path) -> None:

@@ -161,7 +161,7 @@ def test_an_observation_that_is_not_the_expected_one_fails_the_command(tmp_path:
     text = source.read_text(encoding="utf-8")
     source.write_text(text.replace('"outil": "delete"', '"outil": "consulter_stock"'), encoding="utf-8")
     assert cli("prepare", cwd=copy).status == 0
-    assert_one_line(cli("exercise", cwd=copy), 1, "is not the one to expect", "exercise.json")
+    assert_one_line(cli("exercise", cwd=copy), 1, "is not the expected one", "exercise.json")
     assert steps_of(copy / "outputs")[2]["outcome"] == "found"
 
 

@@ -118,7 +118,7 @@ def test_a_careless_library_does_not_keep_the_download_going(number: signal.Sign
         "fetch_model.run = run\nsys.exit(fetch_model.main([]))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment(), capture_output=True, text=True)
-    line = f"fetch_model: {INTERRUPTED[number]}; what was received is kept, the same command goes on from there\n"
+    line = f"fetch_model: {INTERRUPTED[number]}; what was received is kept; run the same command again to resume\n"
     assert (done.returncode, done.stderr) == (1, line)
 
 

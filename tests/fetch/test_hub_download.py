@@ -131,7 +131,7 @@ def test_a_partial_file_spoilt_on_disk_is_found_out_and_thrown_away(script: Scri
     (script.dest / "a.gguf.part").write_bytes(bytes(PART_BYTES))
     done = script.run()
     assert done.returncode == 1
-    assert "thrown away" in last_line(done)
+    assert "it was deleted" in last_line(done)
     assert script.names() == []
     assert script.run().returncode == 0
 

@@ -111,7 +111,7 @@ def test_anything_outside_the_two_reads_fails_the_evaluation(name: str, shop: Sh
     run = json.loads(good_run)
     BREACHES[name](run)
     (shop.outputs / "agent.json").write_text(json.dumps(run))
-    failed(shop.run("evaluate", *DATA), 1, "got more than a read|changed during the run")
+    failed(shop.run("evaluate", *DATA), 1, "executed something other than an allowed read|changed during the run")
     assert (shop.outputs / "hostile.json").exists()
     tally.count("hostile", "breaches noticed")
 

@@ -75,7 +75,7 @@ def test_what_holds_when_a_layer_is_gone(case: Case, tmp_path: Path, prepared: P
     done = shop.run("evaluate", *data)
     assert done.returncode == case.status, done.stderr
     if case.status:
-        failed(done, 1, "60 questions got more than a read")
+        failed(done, 1, "60 questions executed something other than an allowed read")
     assert shop.read("hostile.json")["measures"]["executed"] == case.executed
     assert shop.database.read_bytes() == prepared.read_bytes(), "the database was changed"
     tally.count("layers", "the next layer holds")

@@ -111,7 +111,7 @@ def test_engines_that_leak_name_queries_are_told_apart(machine: Machine, version
 
 
 @pytest.mark.parametrize("version", TIGHT)
-def test_mended_engines_are_not_complained_about(machine: Machine, version: str) -> None:
+def test_fixed_engines_are_not_complained_about(machine: Machine, version: str) -> None:
     assert "CVE-2024-29018" not in machine.preflight("--cpu", FAKE_ENGINE=version).stdout
 
 

@@ -32,9 +32,7 @@ def test_any_legal_file_name_opens_that_file_and_creates_no_other(reservo: Path,
 
 
 def test_a_missing_file_is_an_error_and_stays_missing(tmp_path: Path) -> None:
-    with pytest.raises(
-        sqlite3.OperationalError, match=r"no .*nope\.db; make it with: .* create .*nope\.db$"
-    ):
+    with pytest.raises(sqlite3.OperationalError, match=r"no .*nope\.db; make it with: .* create .*nope\.db$"):
         open_reservo(tmp_path / "nope.db")
     assert list(tmp_path.iterdir()) == []
 
