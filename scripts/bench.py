@@ -131,10 +131,10 @@ def pairs(
         route = lambda: agent.run(db, questions[place])  # noqa: B023, E731
         loop = lambda: bare(place)  # noqa: B023, E731
         if number % 2:
-            one, other = timed(route), timed(loop)
+            route_s, bare_s = timed(route), timed(loop)
         else:
-            other, one = timed(loop), timed(route)
-        measured.append((one, other))
+            bare_s, route_s = timed(loop), timed(route)
+        measured.append((route_s, bare_s))
     db.close()
     return measured
 

@@ -2,7 +2,7 @@
 """Fetch pinned model files: `python scripts/fetch_model.py --model embedded`; see docs/MODEL_ACQUISITION.md.
 
 Size and SHA-256 are checked before a file gets its final name. A file that is right costs no network; one
-that is wrong is named and left alone, never replaced by another variant. An interrupted download goes on
+that is wrong is named and left alone, never replaced by another variant. An interrupted download resumes
 where it stopped. It loads no model and leaves no link into a cache.
 
 Exit status: 0 every file is right, 1 a file is not the pinned one, 2 arguments, folder or disk, 3 the source
@@ -83,7 +83,7 @@ def missing(model: Model, folder: Path) -> list[ModelFile]:
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
+def exclusive(folder: Path) -> Iterator[None]:
     """Hold the folder for one process; `Precondition` when another one is downloading into it."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)  # the folder itself: no lock file to leave behind
     try:
@@ -161,7 +161,7 @@ def run(options: argparse.Namespace) -> int:
             if missing(model, folder):
                 if reason := no_entry(folder):
                     raise Precondition(reason)
-                with alone(folder):
+                with exclusive(folder):
                     for pinned in missing(model, folder):  # again: another process may just have ended
                         fetch(model, pinned, folder, options)
         except OSError as error:

@@ -29,7 +29,7 @@ SEEDS = (
 )
 LONGEST = 4096  # bytes of one input
 REPORT_EVERY = 50_000  # inputs
-RESERVED_S = 3600  # an upper bound for the child; it ends by the number of inputs
+CHILD_TIMEOUT_S = 3600  # an upper bound for the child; it ends by the number of inputs
 
 
 class NoSql:
@@ -132,7 +132,9 @@ def main() -> int:
                 (corpus / str(place)).write_bytes(seed)
         command = [sys.executable, str(Path(__file__).resolve()), "--child", "--corpus", str(corpus)]
         command += ["--inputs", str(args.inputs), "--seed", str(args.seed)]
-        done = subprocess.run(command, cwd=folder, stderr=subprocess.PIPE, text=True, timeout=RESERVED_S, check=False)
+        done = subprocess.run(
+            command, cwd=folder, stderr=subprocess.PIPE, text=True, timeout=CHILD_TIMEOUT_S, check=False
+        )
         found = [path.read_bytes() for path in Path(folder).glob("crash-*")]
         found += [path.read_bytes() for path in Path(folder).glob("timeout-*")]
     if done.returncode != 0 or found:

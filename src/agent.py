@@ -68,8 +68,8 @@ def request(model: str, system: str, prompt: str, schema: dict[str, Any] | None,
 def generate(prompt: str, schema: dict[str, Any] | None = None, *, system: str) -> dict[str, Any]:
     """Ask the model once and return its text as `raw`, `finish_reason`, `seconds`, and the server's own `timings`.
 
-    With `schema` the server may only produce JSON that conforms to it; it gives no sign when it drops the constraint,
-    so the text is checked again by its reader. Raises `TransportFailure` or `BadReply`.
+    With `schema` the server may only produce JSON that conforms to it; a server may drop the constraint silently, so
+    the caller checks the text again. Raises `TransportFailure` or `BadReply`.
     """
     from src.client import current  # with it comes `requests`, which reading or testing `run()` does not need
 

@@ -65,7 +65,7 @@ def _rule(fault: Any) -> str:
 def questions(data: dict[str, Any], language: str) -> list[dict[str, Any]]:
     """Return the questions in one language as `{"id": 0, "ref": "REF-000", "query": "What is ..."}`.
 
-    Hostile questions are each in a language of their own and are about no reference that can be relied on.
+    Hostile questions are in various languages and are about no reference that can be relied on.
     """
     if is_hostile(data):
         return [{"id": item["id"], "query": item["query"]} for item in data["questions"]]

@@ -57,10 +57,10 @@ def run_agent(args: argparse.Namespace) -> None:
     from src.printable import excerpt
 
     outputs = outputs_of(args)
-    outputs.open_database().close()  # before a model is loaded for nothing
+    outputs.open_database().close()  # before a model is loaded in vain
     if not 1 <= args.jobs <= MAX_JOBS:
         raise Precondition(f"--jobs {args.jobs}: give a number from 1 to {MAX_JOBS}")
-    with recovery.alone(outputs), model_server(args, outputs, slots=args.jobs):
+    with recovery.exclusive(outputs), model_server(args, outputs, slots=args.jobs):
         run = session.begin(outputs, args.data, args.lang, show.say, guarded=args.guard_answers, in_flight=args.jobs)
         if args.resume:
             recovery.resume(run, show.say)
@@ -137,7 +137,7 @@ def run_reproduce(args: argparse.Namespace) -> None:
         raise Precondition(f"--runs {args.runs}: give a number from 1")
     from src import catalog
 
-    catalog.products(catalog.load(args.data), args.data)  # before a folder is made and a model is loaded for nothing
+    catalog.products(catalog.load(args.data), args.data)  # before a folder is made and a model is loaded in vain
     outputs = outputs_of(args)
     with model_server(args, outputs):
         from src import reproduce, show

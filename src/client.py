@@ -31,10 +31,10 @@ from src.settings import Settings
 UNREADABLE = (AttributeError, LookupError, RuntimeError, TypeError)
 CONNECT_S = 5.0  # a local server accepts at once; a missing one should not cost a whole timeout
 REPLY_BYTES = 8 << 20  # 8 MiB: far above 100 tokens, so that odd but whole answers are stored rather than lost
-NOBODY_S = 15.0  # how long nobody may listen here: a server that was just started needs a moment
+NOBODY_S = 15.0  # how long to retry a refused connection here: a server that was just started needs a moment
 # The same on another host: `server-cpu` checks the SHA-256 of its model, up to 4.7 GB, before it opens the port.
 NOBODY_ELSEWHERE_S = 60.0
-UNKNOWN_S = 5.0  # how long the name may be unknown
+UNKNOWN_S = 5.0  # how long to retry an unresolved name
 LOADING = (codes.internal_server_error, codes.bad_gateway, codes.service_unavailable, codes.gateway_timeout)
 NO_GET = (codes.method_not_allowed, codes.not_implemented)
 POLL_S = 0.5
@@ -178,7 +178,7 @@ def wait_ready(client: Client, say: Callable[[str], object]) -> None:
     """Return when the server can answer; `say` is told when its state changes.
 
     Raises `ServerUnavailable` naming the address, the last state and the remedy: nobody listens, the model is still
-    loading after `LLM_WAIT_S`, or something else than a model server answers.
+    loading after `LLM_WAIT_S`, or something other than a model server answers.
     """
     started, told = time.monotonic(), ""
     while True:

@@ -75,7 +75,7 @@ def changed(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _said(result: dict[str, Any]) -> dict[str, Any]:
-    """What a question came to, without its times; `delivered` in a guarded run only."""
+    """The outcome of a question, without its times; `delivered` in a guarded run only."""
     said = {
         "proposal": result["proposal"] and result["proposal"]["raw"],
         "observation": result["trace"][0]["observation"] if result["trace"] else None,

@@ -1,6 +1,6 @@
 """A deadline on a piece of work that cannot be told to stop: when time is up, something is cut under it.
 
-One thread watches one client's exchanges, one at a time; a thread of its own for each exchange costs a millisecond on
+One thread watches one client's exchanges, one at a time; a new thread for each exchange costs a millisecond on
 two slow cores. It ends when it finds nothing to watch, so an idle client keeps no thread.
 """
 
@@ -37,7 +37,7 @@ class Deadline:
                 self._due = math.inf
 
     def _watch(self) -> None:
-        """Sleep until the deadline; a later one that came meanwhile costs its block no wake-up."""
+        """Sleep until the deadline; if a later one has replaced it, sleep again."""
         with self._changed:
             while self._due < math.inf:
                 left = self._due - time.monotonic()

@@ -1,6 +1,6 @@
 """`evaluate`: what the tutorial publishes about a run, measured on ours.
 
-A right observation does not make a right sentence: the two are measured apart. The published marker is weak on
+A right observation does not make a right sentence: the two are measured separately. The published marker is weak on
 purpose (the stock number anywhere in the answer); it says nothing about the rest of the sentence.
 """
 
@@ -17,7 +17,7 @@ from src.wording import marker
 
 NOT_FOUND = {"found": False}
 
-# The tutorial's figures, two reproductions; somebody else's machine and model, shown beside ours and never mixed.
+# The tutorial's figures, two reproductions; another machine and model, shown beside ours and never mixed.
 PUBLISHED: dict[str, Any] = {
     "source": "the R3 tutorial, two reproductions",
     "model": "Qwen2.5-7B-Instruct Q4_K_M",

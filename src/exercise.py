@@ -80,7 +80,7 @@ def exercise(
 
 
 def _unlisted(cases: Sequence[Any]) -> Any:
-    """The first case that names another tool, wherever the reader put it; else the first, to show what it comes to."""
+    """The first case that names another tool, wherever the reader put it; else the first, to show its outcome."""
     if not cases:
         raise Precondition("`cases` in src/cli.py is empty; put a call of the tool `delete` back")
     named = (case for case in cases if isinstance(case, dict) and "outil" in case)
@@ -129,7 +129,7 @@ def _predicted(lesson: dict[str, Any], place: int, say: Say, ask: Ask) -> str | 
                 return codes.get(typed)
             say(f"     {labels['again'].format(count=len(codes))}")
     except (EOFError, KeyboardInterrupt) as exc:
-        say("")  # the cursor stands behind the prompt
+        say("")  # the cursor is still on the line of the prompt
         how = interruption(exc) if isinstance(exc, KeyboardInterrupt) else "interrupted"
         raise Interrupted(f"{how} at question {place + 1} of {len(EXPECTED)}; nothing was written") from None
     return None

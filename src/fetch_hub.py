@@ -1,4 +1,4 @@
-"""Downloads one pinned file from the Hugging Face hub into a partial file, going on from what is there.
+"""Downloads one pinned file from the Hugging Face hub into a partial file, resuming from what is there.
 
 Address, token, session and the meaning of an error come from `huggingface_hub`. The loop is ours because
 `hf_hub_download` of 2.4.0 deletes a partial file when it fails and waits for as long as a server asks.
@@ -134,7 +134,7 @@ def _pause(error: httpx2.TransportError | HfHubHTTPError, trouble: str, failures
         if asked > MAX_WAIT_S:
             raise SourceUnavailable(
                 f"{trouble}; the hub asks to wait {asked:.0f} s, more than the {MAX_WAIT_S:.0f} s "
-                "this command waits: run it again then, it goes on where it stopped"
+                "this command waits: run it again then and it resumes"
             ) from error
         wait = max(asked, wait)
     print(f"{trouble}; trying again in {wait:.0f} s", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""Which file each command writes, and the database opened with a clear word when it is not there."""
+"""Which file each command writes, and the database opened, with a clear error when it is missing."""
 
 import contextlib
 import os
@@ -42,7 +42,7 @@ class Outputs(NamedTuple):
         return cls(folder or Path(os.environ.get("R3_OUTPUTS") or DEFAULT))
 
     def command(self, words: str) -> str:
-        """The command line that goes on in this folder, for the remedy of an error."""
+        """The command to run next for this folder, as the remedy of an error names it."""
         named = "" if self.folder == DEFAULT else f"--outputs {shlex.quote(str(self.folder))} "
         return f"python -m src.cli {named}{words}"
 

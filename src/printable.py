@@ -1,4 +1,4 @@
-"""Somebody else's text made fit to be shown: what is not printable becomes an escape; and strict JSON to and fro.
+"""Foreign text made safe to show: what is not printable becomes an escape; and strict JSON both ways.
 
 A model may write control characters, escape sequences and marks that turn the direction of the line; none of them may
 reach a terminal. Standard library only.
@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-EXCERPT = 200  # characters of somebody else's text in one of our messages
+EXCERPT = 200  # characters of foreign text in one of our messages
 UNUSUAL = re.compile("[^\n -~]")  # all but printable ASCII and the line ends of the indentation
 
 

@@ -36,7 +36,7 @@ class Bytes:
             self._bar = bar(desc=label, total=total, initial=start, unit="B", unit_scale=True)
 
     def __call__(self, count: int) -> None:
-        """Add `count` bytes; a negative count takes back what had to be thrown away."""
+        """Add `count` bytes; a negative count takes back what had to be discarded."""
         self.done += count
         if self._bar is not None:
             self._bar.update(count)

@@ -1,4 +1,4 @@
-"""Under which conditions a result came about: enough to say whether two runs may be compared.
+"""The conditions a result was produced under: enough to say whether two runs may be compared.
 
 What the server reports is recorded as the server's word. No path and no address of the machine is kept.
 """

@@ -1,4 +1,4 @@
-"""What an interrupted run left: held against a second run, taken over by `agent --resume`, or kept under another name.
+"""What an interrupted run left: guarded from a second run, resumed by `agent --resume`, or kept under another name.
 
 The journal is read line by line: a line must match its checksum, and its result must be that of one of the questions.
 """
@@ -17,12 +17,12 @@ from src.session import Run, Say
 
 
 @contextmanager
-def alone(outputs: Outputs) -> Iterator[None]:
+def exclusive(outputs: Outputs) -> Iterator[None]:
     """Hold the folder for one run at a time, from before its journal is read until its results are written.
 
     Raises `Precondition` when another run holds it.
     """
-    with store.Journal(outputs.journal).alone():
+    with store.Journal(outputs.journal).exclusive():
         yield
 
 

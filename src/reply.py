@@ -35,7 +35,7 @@ class BadReply(Exception):
 def decode(text: str) -> Any:
     """Return the JSON value in `text`; raises `ValueError` for anything else, repeated keys and NaN included.
 
-    `json.loads` alone keeps the last of two equal keys without a word, so a check of exact keys would come too late.
+    `json.loads` alone silently keeps the last of two equal keys, so a check of exact keys would come too late.
     """
     if not text:
         raise ValueError("empty answer: the model wrote nothing")

@@ -49,23 +49,23 @@ def is_evaluation(found: Any) -> bool:
     return bool(jsonschema.Draft202012Validator(rules).is_valid(found))
 
 
-def read(path: Path, otherwise: str, any_call: bool = False) -> dict[str, Any]:
-    """Return the run in an `agent.json`; `Precondition` says what to do `otherwise` when there is none.
+def read(path: Path, if_missing: str, any_call: bool = False) -> dict[str, Any]:
+    """Return the run in an `agent.json`; `Precondition` ends with `if_missing`, the remedy, when there is none.
 
     With `any_call` the calls in the traces may be anything: for a reader that judges them.
     """
-    run = store.read_json(path, otherwise)
+    run = store.read_json(path, if_missing)
     fault = next(iter(_rules("/whole", any_call).iter_errors(run)), None)
     if fault is not None:
-        raise Precondition(f"{path} does not hold a run: {fault.json_path}: {excerpt(fault.message)}; {otherwise}")
+        raise Precondition(f"{path} does not hold a run: {fault.json_path}: {excerpt(fault.message)}; {if_missing}")
     identifiers = [result["id"] for result in run["results"]]
     if len(set(identifiers)) != len(identifiers):
-        raise Precondition(f"{path} does not hold a run: a question has two results; {otherwise}")
+        raise Precondition(f"{path} does not hold a run: a question has two results; {if_missing}")
     return dict(run)
 
 
 def remedy(outputs: Outputs) -> str:
-    """The way to a missing `agent.json`."""
+    """How to make a missing `agent.json`."""
     return f"run the questions first with: {outputs.command('agent')}"
 
 

@@ -1,7 +1,7 @@
 """`agent`: all questions of a data file, in order, each result kept as it comes.
 
 A finished question is one line of the journal, forced to disk; `agent.json` is written when the run ends, complete or
-not. Three transport failures in a row mean that the server is gone. The database digest before and after must agree.
+not. Three transport failures in a row mean that the server is down. The database digest before and after must agree.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from src.outputs import Outputs
 from src.reply import BadReply, TransportFailure
 from src.tools import digest
 
-GIVE_UP_AFTER = 3  # transport failures in a row: one may be chance, three mean that the server is gone
+GIVE_UP_AFTER = 3  # transport failures in a row: one may be chance, three mean that the server is down
 
 Say = Callable[[str], object]
 
@@ -82,9 +82,9 @@ def conditions(outputs: Outputs, language: str, guarded: bool, say: Say) -> dict
 def work(run: Run, progress: Callable[[dict[str, Any]], object]) -> Path:
     """Ask the questions that have no result yet and write `agent.json`; returns its path.
 
-    Raises `ServerUnavailable` when the server is gone and `CheckFailed` when the database or the model changed, after
+    Raises `ServerUnavailable` when the server is down and `CheckFailed` when the database or the model changed, after
     writing. Whatever else ends the run early, Ctrl-C included, leaves `agent.json` with what was finished, marked
-    incomplete; on a full disk that is the journal's part.
+    incomplete; on a full disk only the journal has them.
     """
     path = run.outputs.json("agent")
     entries = [{"identity": run.identity}, *(_entry(result, transport=False) for result in run.results)]

@@ -92,8 +92,11 @@ class Journal:
         return [_entry(line) for line in text.split(b"\n") if line]
 
     @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
-        """Hold the journal's name; `Precondition` when another program holds it. What a kill left half is removed."""
+    def exclusive(self) -> Iterator[None]:
+        """Hold an exclusive lock on the journal; remove temporary files a killed run left.
+
+        Raises `Precondition` when another program holds it.
+        """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with os.fdopen(os.open(self.path.with_suffix(".lock"), LOCK_FLAGS, 0o666), "rb") as lock:
             try:

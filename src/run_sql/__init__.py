@@ -1,7 +1,7 @@
 """The `run_sql` lesson: a tool whose argument is SQL, so the contract needs two sides.
 
 `contract` is what a model is told, `tool` is what runs. Start reading at `tool.run_sql`.
-A package of its own, with its own database and commands; nothing here is reachable from `src.cli`.
+A separate package, with its own database and commands; nothing here is reachable from `src.cli`.
 """
 
 from src.run_sql.contract import count_rows_tool, run_sql_tool

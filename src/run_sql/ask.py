@@ -1,7 +1,7 @@
 """`ask`: a model writes the query, run_sql decides, and its error goes back to the model at most twice.
 
 The model server is the stock assistant's (`src.client`); what it may write is bound by the tool's own schema, and is
-checked again here, since a server can drop a constraint without a word. Whether an accepted query answers the question
+checked again here, since a server can drop a constraint silently. Whether an accepted query answers the question
 that was asked is not checked: nothing here can.
 """
 
@@ -93,7 +93,7 @@ def attempt(number: int, system: str, user: str, con: sqlite3.Connection) -> Att
 def ask(question: str, con: sqlite3.Connection, show: Callable[[Attempt], object]) -> list[Attempt]:
     """Return the attempts, at most MAX_ATTEMPTS; only the last can have been accepted. `show` is told each as it ends.
 
-    Raises ServerUnavailable when the server is gone, which is no attempt of the model's.
+    Raises ServerUnavailable when the server cannot be reached, which is no attempt of the model's.
     """
     system = system_prompt(con)
     attempts: list[Attempt] = []

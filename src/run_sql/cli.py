@@ -146,23 +146,23 @@ def parser() -> Parser:
 
     add("demo", DEMO_HELP, "python -m src.run_sql demo").set_defaults(run=command_demo)
 
-    asked = add("query", QUERY_HELP, 'python -m src.run_sql query "SELECT name FROM rooms" --max-rows 3')
-    asked.add_argument("sql", metavar="SQL", help="one SELECT, or - to read it from standard input")
-    asked.add_argument("--max-rows", type=int, default=MAX_ROWS, help=f"1 to {MAX_ROWS} (default: %(default)s)")
-    asked.set_defaults(run=command_query)
+    query = add("query", QUERY_HELP, 'python -m src.run_sql query "SELECT name FROM rooms" --max-rows 3')
+    query.add_argument("sql", metavar="SQL", help="one SELECT, or - to read it from standard input")
+    query.add_argument("--max-rows", type=int, default=MAX_ROWS, help=f"1 to {MAX_ROWS} (default: %(default)s)")
+    query.set_defaults(run=command_query)
 
     add("exercises", EXERCISES_HELP, "python -m src.run_sql exercises").set_defaults(run=command_exercises)
 
-    wondered = add("ask", ASK_HELP, 'python -m src.run_sql ask --embedded "¿Cuántas salas hay?"')
-    wondered.add_argument("question", metavar="QUESTION", help="in plain words")
-    wondered.add_argument("--embedded", action="store_true", help="use the model server of the xllamacpp wheel (CPU)")
-    wondered.set_defaults(run=command_ask)
+    ask = add("ask", ASK_HELP, 'python -m src.run_sql ask --embedded "¿Cuántas salas hay?"')
+    ask.add_argument("question", metavar="QUESTION", help="in plain words")
+    ask.add_argument("--embedded", action="store_true", help="use the model server of the xllamacpp wheel (CPU)")
+    ask.set_defaults(run=command_ask)
 
-    told = add("describe", DESCRIBE_HELP, "python -m src.run_sql describe --format mcp --check")
-    told.add_argument("--format", choices=list(shapes.FORMATS), default="anthropic", help="default: %(default)s")
-    told.add_argument("--tool", choices=list(TOOLS), default="run_sql", help="default: %(default)s")
-    told.add_argument("--check", action="store_true", help="validate it first (needs the package jsonschema)")
-    told.set_defaults(run=command_describe)
+    describe = add("describe", DESCRIBE_HELP, "python -m src.run_sql describe --format mcp --check")
+    describe.add_argument("--format", choices=list(shapes.FORMATS), default="anthropic", help="default: %(default)s")
+    describe.add_argument("--tool", choices=list(TOOLS), default="run_sql", help="default: %(default)s")
+    describe.add_argument("--check", action="store_true", help="validate it first (needs the package jsonschema)")
+    describe.set_defaults(run=command_describe)
     return top
 
 
