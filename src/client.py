@@ -199,7 +199,7 @@ def wait_ready(client: Client, say: Callable[[str], object]) -> None:
 
 
 def patience(base_url: str) -> float:
-    """Return for how many seconds nobody may listen at this address, e.g. 15 at `http://127.0.0.1:8080`."""
+    """Return for how many seconds a refused connection is retried at this address, e.g. 15 at `http://127.0.0.1:8080`."""
     host = urlsplit(base_url).hostname or ""
     try:
         here = ipaddress.ip_address(host).is_loopback

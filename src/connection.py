@@ -1,7 +1,7 @@
 """The connections under `src.client`: each leaves a handle by which a deadline can cut it, and reads strict chunks.
 
-It reaches into urllib3 and `http.client` where their public faces end; the fault suite tells when an upgrade moves
-something. Nothing here knows what is asked.
+It uses internals of urllib3 and `http.client`; the fault suite shows when an upgrade moves
+them. Nothing here knows what is asked.
 """
 
 import http.client

@@ -54,7 +54,7 @@ def exercise(
 ) -> tuple[Path, dict[str, Any]]:
     """Take REF-000, REF-999 and the first call of `cases` that names no tool of ours through the gate; compare each.
 
-    `say` is told the lesson line by line; `ask` is asked for the predictions, if there is somebody to predict. Returns
+    `say` receives the lesson line by line; `ask` asks for each prediction, where somebody is there to predict. Returns
     the file written and its content. Raises `Precondition` when there is no such call; `CheckFailed`, after writing,
     when an observation is not the expected one; `Interrupted` when the reader leaves, before writing.
     """

@@ -119,7 +119,7 @@ def _undisturbed() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _sigterm_as(handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
-    """Handle SIGTERM so while the block runs; a program that called us keeps its own way afterwards."""
+    """Handle SIGTERM this way while the block runs; a program that called us gets its own handler back."""
     before = signal.signal(signal.SIGTERM, handler)
     try:
         yield

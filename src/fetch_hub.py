@@ -35,7 +35,7 @@ HINTS = {
 
 
 def download(model: Model, pinned: ModelFile, part: Path, tries: int) -> None:
-    """Bring `part` to the pinned size, with at most `tries` attempts in a row that bring next to nothing.
+    """Bring `part` to the pinned size, giving up after `tries` attempts in a row with hardly any progress.
 
     Raises `CheckFailed` when the hub offers another file than the pinned one, `SourceUnavailable` when it
     cannot be reached, refuses or gave up, `OSError` when the disk does. What was received stays in `part`.

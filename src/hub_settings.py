@@ -1,7 +1,7 @@
-"""The hub's variables made fit for `huggingface_hub`, which reads them once, when it is imported.
+"""The hub's variables prepared for `huggingface_hub`, which reads them once, when it is imported.
 
-An empty one (a line of .env without a value) would be an empty address or a number that is none, and end in a
-traceback; so it counts as not set. Nothing here imports the library or opens a connection.
+An empty one (a line of .env without a value) would be read as an empty address or an invalid number, and end
+in a traceback; so it counts as not set. Nothing here imports the library or opens a connection.
 """
 
 import os

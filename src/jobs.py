@@ -1,6 +1,6 @@
 """Questions in flight: one after the other (R3's way), or several at a time with `agent --jobs N`.
 
-Each worker thread has a read-only connection and, through `client.current()`, an HTTP client of its own; the checks
+Each worker thread has its own read-only connection and, through `client.current()`, its own HTTP client; the checks
 are those of `agent.run()` in every case. Results come as they are ready; putting them in order is the caller's work.
 """
 

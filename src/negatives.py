@@ -21,7 +21,7 @@ ALLOWED = {"outil": TOOLS[1], "arguments": {"ref": "REF-000"}}
 
 
 def _refusal(attempt: Callable[[], object]) -> dict[str, Any]:
-    """Make one forbidden attempt and say whether it was refused, and with which words."""
+    """Make one forbidden attempt and say whether it was refused, and with which message."""
     try:
         outcome = attempt()
     except ValueError as exc:

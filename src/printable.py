@@ -20,7 +20,7 @@ def visible(text: str) -> str:
 
 
 def shown(text: str) -> str:
-    """Return `text` fit for a terminal, its lines kept."""
+    """Return `text` made safe for a terminal, its lines kept."""
     return "\n".join(map(visible, text.split("\n")))
 
 

@@ -65,7 +65,7 @@ def server(client: "Client") -> dict[str, Any]:
     """What the server says about itself: model, build, slots, context, settings; `None` where it is silent.
 
     `requested` is the name that was sent with each question. `defaults` are the server's sampling settings; those of
-    `generation` in the same record were sent and come before them. `files` holds the pinned digests of the model of
+    `generation` in the same record were sent and take precedence. `files` holds the pinned digests of the model of
     that name in `configs/models.lock.json`.
     """
     from src.models import pinned_as  # not paid by the commands that need no model
@@ -94,7 +94,7 @@ def server(client: "Client") -> dict[str, Any]:
 
 
 def _entry(models: Any, requested: str) -> dict[str, Any]:
-    """The model that answers: the one of the requested name, or the only one; of several others none is known to."""
+    """The model that answers: the one of the requested name, or the only one; among several others it is not known."""
     entries = [_dict(entry) for entry in _list(_dict(models).get("data"))]
     named = [entry for entry in entries if entry.get("id") == requested]
     found = named or entries

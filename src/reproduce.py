@@ -33,7 +33,7 @@ def new_folder(parent: Path) -> Path:
 
 
 def run_once(outputs: Outputs, data: Path, language: str, cases: Sequence[Any]) -> dict[str, Any]:
-    """Go the whole route once into `outputs`; returns the contents of the result files by command name."""
+    """Run the whole route once into `outputs`; returns the contents of the result files by command name."""
     show.say(f"\n== prepare, agent, negatives, evaluate, exercise, report into {outputs.folder}")
     prepare.prepare(outputs, data)
     run = session.begin(outputs, data, language, show.say)

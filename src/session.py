@@ -23,7 +23,7 @@ Say = Callable[[str], object]
 
 @dataclass
 class Run:
-    """One run of the agent: what is asked under which conditions, and what has come of it so far."""
+    """One run of the agent: what is asked under which conditions, and its results so far."""
 
     outputs: Outputs
     identity: dict[str, Any]

@@ -90,7 +90,7 @@ def command_exercises(args: argparse.Namespace) -> int:
 
 
 def command_describe(args: argparse.Namespace) -> int:
-    """Print the description; with --check, first hold it against the client's shape."""
+    """Print the description; with --check, first validate it against the client's shape."""
     described = shapes.FORMATS[args.format](TOOLS[args.tool])
     if args.check and (faults := shapes.faults(described, args.format)):
         raise CheckFailed(f"{args.tool} does not fit the format {args.format}: {'; '.join(faults)}")

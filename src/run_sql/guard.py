@@ -1,6 +1,6 @@
 """The guarded connection: a file opened read-only, with limits on size, memory and time.
 
-Each layer is a function of its own in LAYERS and stops alone what it claims to stop; `open_reservo` puts them on, and
+Each layer is one function in LAYERS and stops by itself what it claims to stop; `open_reservo` puts them on, and
 `call` puts them on again for every query, so that nothing done to the connection in between loosens them. Outside of
 a call the gate is down: the program's own statements are refused by the read-only file, as the lesson shows.
 """

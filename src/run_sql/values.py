@@ -29,7 +29,7 @@ def decode(raw: bytes) -> str:
 
 
 def plain(value: object) -> JsonValue:
-    """Return one cell as a JSON value, e.g. `b"\\x00\\xff"` -> `"x'00ff'"`; TypeError for a type SQLite has not."""
+    """Return one cell as a JSON value, e.g. `b"\\x00\\xff"` -> `"x'00ff'"`; TypeError for a type foreign to SQLite."""
     if value is None or isinstance(value, int | str):
         return value
     if isinstance(value, float):
