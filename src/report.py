@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from src import runfile, store
+from src import printable, runfile, store
 from src.errors import Precondition
 from src.outputs import Outputs
 from src.report_content import TEXTS_BUDGET, content
@@ -50,9 +50,14 @@ def page(run: dict[str, Any], evaluation: dict[str, Any] | None, negatives: dict
         raise Precondition(
             f"the report needs Jinja2 ({exc}); install it with: pip install --require-hashes -r configs/app.lock"
         ) from exc
-    loader = jinja2.FileSystemLoader(HERE)
     engine = jinja2.Environment(
-        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=jinja2.FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        # no text of a result file is printed as it is, whether or not the template bounds its length with `shown`
+        finalize=lambda value: printable.shown(value) if type(value) is str else value,
     )
     engine.filters["shown"] = shown
     engine.filters["duration"] = duration

@@ -360,3 +360,16 @@ def test_a_lone_surrogate_reaches_the_page_as_its_escape(tmp_path: Path, right: 
     run: dict[str, Any] = json.loads(right.json("agent").read_text(encoding="utf-8"))
     run["results"][0]["answer"]["raw"] = "\ud800 9"
     assert "\\ud800 9" in report.page(run, None, None)
+
+
+def test_no_text_of_any_result_file_reaches_the_page_unescaped(tmp_path: Path, right: Outputs) -> None:
+    """Also where the template bounds nothing: the title, a count that is a text, the attempts of `negatives`."""
+    odd, outputs = "\ud800\u202e\x1b", Outputs(tmp_path)
+    run = json.loads(right.json("agent").read_text(encoding="utf-8"))
+    run["provenance"]["server"] |= {"model": odd, "build": odd, "device": odd}
+    checks = [{"kind": odd, "attempt": odd, "refused": True, "reason": odd}]
+    made = {"checks": checks, "refused": odd, "attempted": odd, "unchanged": odd, "digest_before": odd}
+    outputs.json("agent").write_text(json.dumps({**run, "digest_after": odd}))
+    outputs.json("negatives").write_text(json.dumps(made))
+    page = report.report(outputs).read_text(encoding="utf-8")
+    assert not [character for character in odd if character in page] and "\\u202e" in page
