@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from src import agent, catalog, client, guard, jobs, provenance, store
+from src import agent, catalog, client, guard, jobs, provenance, readiness, store
 from src.errors import CheckFailed, Interrupted, Precondition, ServerUnavailable, interruption
 from src.outputs import Outputs
 from src.reply import BadReply, TransportFailure
@@ -65,7 +65,7 @@ def conditions(outputs: Outputs, language: str, guarded: bool, say: Say) -> dict
     Raises `ServerUnavailable`.
     """
     server = client.current()
-    client.wait_ready(server, say)
+    readiness.wait_ready(server, say)
     try:
         reported = provenance.server(server)
     except (TransportFailure, BadReply) as exc:

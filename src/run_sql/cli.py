@@ -102,7 +102,7 @@ def command_ask(args: argparse.Namespace) -> int:
     """Print each attempt, its query and run_sql's answer; status 1 when none was accepted."""
     if not args.question.strip() or not args.question.isprintable():
         raise Precondition('the question is empty or not plain text; ask for example "How many rooms are there?"')
-    from src import client, embedded
+    from src import client, embedded, readiness
     from src.run_sql import ask
     from src.show import say
 
@@ -115,7 +115,7 @@ def command_ask(args: argparse.Namespace) -> int:
     with contextlib.ExitStack() as stack:
         con = stack.enter_context(database(args.db))
         stack.enter_context(embedded.chosen(args.embedded, default_path().parent, say))
-        client.wait_ready(client.current(), say)
+        readiness.wait_ready(client.current(), say)
         last = ask.ask(args.question, con, show)[-1]
     if not last.answer["ok"]:
         raise CheckFailed(

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from src.client import NOBODY_ELSEWHERE_S, NOBODY_S, Client, patience
+from src.client import Client
+from src.readiness import NOBODY_ELSEWHERE_S, NOBODY_S, patience
 from src.reply import TransportFailure
 from src.settings import Settings
 from tests.support import tally

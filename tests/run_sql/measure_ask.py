@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from src import client, embedded
+from src import client, embedded, readiness
 from src.run_sql import ask, open_reservo, run_sql
 from src.run_sql.database import create
 
@@ -46,7 +46,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         if args.embedded:
             stack.enter_context(embedded.running(Path(folder) / "server.log", print))
-        client.wait_ready(client.current(), print)
+        readiness.wait_ready(client.current(), print)
         con = stack.enter_context(contextlib.closing(open_reservo(create(Path(folder) / "reservo.db"))))
         for question, known in QUESTIONS:
             start = time.monotonic()
