@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 # shellcheck source=scripts/venv.sh
 . scripts/venv.sh
 
-BESIDE="tests/embedded tests/docs tests/hostile tests/layers" # about half of the time: these run beside the others
+BESIDE="tests/embedded tests/docs tests/hostile tests/layers tests/properties" # about half of the time
 
 find_python
 say "the 14 public tests, as in the tutorial, before anything is installed"

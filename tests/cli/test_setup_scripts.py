@@ -107,7 +107,7 @@ def ready(folder: Path) -> Path:
     (folder / "models").symlink_to(ROOT / "models")
     for test in (ROOT / "tests").glob("test_*.py"):
         shutil.copy(test, folder / "tests")
-    for suite in ("cli", "embedded", "docs", "hostile", "layers"):
+    for suite in ("cli", "embedded", "docs", "hostile", "layers", "properties"):
         (folder / "tests" / suite).mkdir()
         (folder / "tests" / suite / f"test_{suite}.py").write_text(PASSES)
     return folder
@@ -117,7 +117,7 @@ def test_when_all_tests_pass_the_status_says_so(tmp_path: Path) -> None:
     ended = sh(ready(tmp_path / "copy"), "test.sh")
     assert ended.status == 0, ended
     assert "Ran 14 tests" in ended.err
-    assert "15 passed" in ended.out and "4 passed" in ended.out, ended.out  # the 14 and tests/cli; the other four
+    assert "15 passed" in ended.out and "5 passed" in ended.out, ended.out  # the 14 and tests/cli; the other five
 
 
 @pytest.mark.parametrize("suite", ["cli", "docs"])  # one of each half
