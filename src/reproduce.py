@@ -97,5 +97,5 @@ def _print_summary(made: Sequence[tuple[Path, dict[str, Any]]]) -> None:
     show.say(show.checks(made[-1][1]["negatives"]))
     show.say("\n== database before and after the questions")
     show.say(show.digests(made[-1][1]["agent"]))
-    show.say(f"\n== measures\n{tables.heading(made[-1][1]['evaluation'])}")
+    show.say(f"\n== measures\n{tables.heading(made[-1][1]['evaluation'])}\n")
     show.say(tables.measures([(folder.name, content["evaluation"]["measures"]) for folder, content in made]))

@@ -53,7 +53,7 @@ class Progress:
             self._bar.set_postfix_str(line[:40])
             self._bar.update()
         elif self._done % self._step == 0 or self._done == self._total:
-            say(f"  {self._done}/{self._total}  {result['seconds']:5.1f} s  {line}")
+            say(f"  {self._done:>{len(str(self._total))}}/{self._total}  {result['seconds']:5.1f} s  {line}")
 
     def close(self) -> None:
         """Leave the bar as it stands."""
