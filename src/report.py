@@ -17,6 +17,7 @@ from src.outputs import Outputs
 from src.report_content import TEXTS_BUDGET, content
 from src.report_question import duration, shown
 
+NO_BREAK = "\u00a0"  # in our own figures, `8.1 s`
 HERE = Path(__file__).parent
 PAGE_BYTES = (
     2_000_000  # a page of this size opens at once; texts are cut shorter, down to the last share, to stay below
@@ -56,8 +57,7 @@ def page(run: dict[str, Any], evaluation: dict[str, Any] | None, negatives: dict
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        # no text of a result file is printed as it is, whether or not the template bounds its length with `shown`
-        finalize=lambda value: printable.shown(value) if type(value) is str else value,
+        finalize=_fit,
     )
     engine.filters["shown"] = shown
     engine.filters["duration"] = duration
@@ -77,6 +77,11 @@ def page(run: dict[str, Any], evaluation: dict[str, Any] | None, negatives: dict
         if len(made.encode()) < PAGE_BYTES:
             break
     return made
+
+
+def _fit(value: Any) -> Any:
+    """Make every text fit to be shown, bounded by `shown` or not; the spaces that keep a unit with its number stay."""
+    return NO_BREAK.join(map(printable.shown, value.split(NO_BREAK))) if type(value) is str else value
 
 
 def _hash(text: str) -> str:

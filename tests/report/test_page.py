@@ -373,3 +373,4 @@ def test_no_text_of_any_result_file_reaches_the_page_unescaped(tmp_path: Path, r
     outputs.json("negatives").write_text(json.dumps(made))
     page = report.report(outputs).read_text(encoding="utf-8")
     assert not [character for character in odd if character in page] and "\\u202e" in page
+    assert "\xa0ms" in page and "\\xa0" not in page, "our own spaces between number and unit are no foreign text"
