@@ -12,8 +12,8 @@ import shutil
 import socket
 import subprocess
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -120,26 +120,33 @@ def listening_container(network_name: str) -> Iterator[str]:
 
 
 @contextmanager
+def _answering(server: socket.socket, answer: Callable[[], object]) -> Iterator[int]:
+    """Call `answer` for whatever arrives at the socket, in a thread, until the block ends; yields the port."""
+    ended = threading.Event()
+    server.settimeout(0.2)
+
+    def work() -> None:
+        while not ended.is_set():
+            with suppress(TimeoutError):
+                answer()
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        yield int(server.getsockname()[1])
+    finally:
+        ended.set()
+        thread.join()
+
+
+@contextmanager
 def listening_on_host() -> Iterator[int]:
     """A service of this machine, on all its addresses; yields its port."""
-    with socket.create_server(("0.0.0.0", 0)) as server:
-        ended = threading.Event()
-        server.settimeout(0.2)
-
-        def accept() -> None:
-            while not ended.is_set():
-                try:
-                    server.accept()[0].close()
-                except TimeoutError:
-                    continue
-
-        thread = threading.Thread(target=accept, daemon=True)
-        thread.start()
-        try:
-            yield int(server.getsockname()[1])
-        finally:
-            ended.set()
-            thread.join()
+    with (
+        socket.create_server(("0.0.0.0", 0)) as server,
+        _answering(server, lambda: server.accept()[0].close()) as port,
+    ):
+        yield port
 
 
 @contextmanager
@@ -147,25 +154,14 @@ def echoing_on_host(arrived: set[str]) -> Iterator[int]:
     """A UDP service of this machine that sends back what it gets and notes it in `arrived`; yields its port."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
         server.bind(("0.0.0.0", 0))
-        server.settimeout(0.2)
-        ended = threading.Event()
 
         def echo() -> None:
-            while not ended.is_set():
-                try:
-                    text, sender = server.recvfrom(256)
-                except TimeoutError:
-                    continue
-                arrived.add(text.decode("ascii", "replace"))
-                server.sendto(text, sender)
+            text, sender = server.recvfrom(256)
+            arrived.add(text.decode("ascii", "replace"))
+            server.sendto(text, sender)
 
-        thread = threading.Thread(target=echo, daemon=True)
-        thread.start()
-        try:
-            yield int(server.getsockname()[1])
-        finally:
-            ended.set()
-            thread.join()
+        with _answering(server, echo) as port:
+            yield port
 
 
 def model_file() -> str:

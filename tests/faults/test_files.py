@@ -5,7 +5,6 @@ Run alone with: python -m pytest tests/faults/test_files.py
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -26,19 +25,9 @@ PIPES = {
 }
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Path:
-    """A folder with a whole run in it."""
-    folder = tmp_path_factory.mktemp("finished")
-    shutil.copy(prepared, folder / "stock.db")
-    with serving() as server:
-        succeeded(Shop(folder, server.url).run("agent"))
-    return folder
-
-
 @pytest.fixture
-def run(shop: Shop, finished: Path) -> Shop:
-    shutil.copy(finished / "agent.json", shop.outputs)
+def run(shop: Shop, whole_run: bytes) -> Shop:
+    (shop.outputs / "agent.json").write_bytes(whole_run)
     return shop
 
 

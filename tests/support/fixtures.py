@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from src import catalog, tools
-from tests.support.project import ROOT, Shop, unchanged
+from tests.support.faulty_server import serving
+from tests.support.project import ROOT, Shop, succeeded, unchanged
 
 
 @pytest.fixture(scope="session")
@@ -16,6 +17,16 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("prepared") / "stock.db"
     tools.create(path, catalog.load(ROOT / "data" / "products.json")["products"])
     return path
+
+
+@pytest.fixture(scope="session")
+def whole_run(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> bytes:
+    """The `agent.json` of a run in which nothing went wrong; made once."""
+    folder = tmp_path_factory.mktemp("whole")
+    shutil.copy(prepared, folder / "stock.db")
+    with serving() as server:
+        succeeded(Shop(folder, server.url).run("agent"))
+    return (folder / "agent.json").read_bytes()
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@
 from typing import Any
 
 from tests.support import tally
-from tests.support.fixtures import prepared, project_unchanged, shop
+from tests.support.fixtures import prepared, project_unchanged, shop, whole_run
 
-__all__ = ["prepared", "project_unchanged", "shop"]
+__all__ = ["prepared", "project_unchanged", "shop", "whole_run"]
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

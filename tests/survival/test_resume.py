@@ -337,15 +337,6 @@ WRONG_RUN: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def whole_run(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> bytes:
-    folder = tmp_path_factory.mktemp("whole")
-    shutil.copy(prepared, folder / "stock.db")
-    with serving() as server:
-        succeeded(Shop(folder, server.url).run("agent"))
-    return (folder / "agent.json").read_bytes()
-
-
 @pytest.mark.parametrize("name", WRONG_RUN)
 def test_evaluate_refuses_results_that_are_damaged_or_made_up(name: str, shop: Shop, whole_run: bytes) -> None:
     path = shop.outputs / "agent.json"
