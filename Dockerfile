@@ -46,7 +46,7 @@ RUN apt-get update \
 USER 10001:10001
 COPY --from=packages-cpu /opt/venv /opt/venv
 COPY --from=project /app /app
-CMD ["-m", "src.embedded_server", "--models", "/models", "--host", "0.0.0.0", "--port", "8080"]
+CMD ["-m", "src.server.embedded_server", "--models", "/models", "--host", "0.0.0.0", "--port", "8080"]
 
 # The last stage is what a plain `docker build .` makes.
 FROM base AS app

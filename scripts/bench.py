@@ -27,8 +27,12 @@ from urllib.parse import urlsplit
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # a script's own folder is on the path, the project is not
 
-from src import agent, catalog, client, compare, embedded, prepare, provenance, session, store  # noqa: E402
-from src.outputs import Outputs  # noqa: E402
+from src import agent  # noqa: E402
+from src.commands import prepare  # noqa: E402
+from src.measures import compare  # noqa: E402
+from src.runs import catalog, provenance, session, store  # noqa: E402
+from src.runs.outputs import Outputs  # noqa: E402
+from src.server import client, embedded  # noqa: E402
 from src.tools import toolcall  # noqa: E402
 
 SERVER = ROOT / "tests" / "support" / "instant_server.py"

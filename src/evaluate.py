@@ -9,11 +9,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from src import beyond, catalog, compare, provenance, runfile, store
-from src.errors import Precondition
-from src.outputs import Outputs
-from src.results import observed
-from src.wording import marker
+from src.base.errors import Precondition
+from src.measures import beyond, compare
+from src.runs import catalog, provenance, runfile, store
+from src.runs.outputs import Outputs
+from src.runs.results import observed
+from src.wording.check import marker
 
 NOT_FOUND = {"found": False}
 

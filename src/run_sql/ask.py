@@ -1,8 +1,8 @@
 """`ask`: a model writes the query, run_sql decides, and its error goes back to the model at most twice.
 
-The model server is the stock assistant's (`src.client`); what it may write is bound by the tool's own schema, and is
-checked again here, since a server can drop a constraint silently. Whether an accepted query answers the question
-that was asked is not checked: nothing here can.
+The model server is the stock assistant's (`src.server.client`); what it may write is bound by the tool's own schema,
+and is checked again here, since a server can drop a constraint silently. Whether an accepted query answers the
+question that was asked is not checked: nothing here can.
 """
 
 import sqlite3
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from src.agent import request
-from src.client import current
-from src.errors import ServerUnavailable
-from src.reply import BadReply, TransportFailure, decode
+from src.base.errors import ServerUnavailable
 from src.run_sql.contract import TABLES, run_sql_tool
 from src.run_sql.tool import run_sql
+from src.server.client import current
+from src.server.reply import BadReply, TransportFailure, decode
 
 MAX_ATTEMPTS = 3  # the first query and two corrections
 MAX_TOKENS = 200  # a join with its conditions has 60 to 150

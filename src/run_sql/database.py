@@ -10,8 +10,8 @@ import sqlite3
 from pathlib import Path
 
 from src import tools
-from src.errors import Precondition
-from src.outputs import Outputs
+from src.base.errors import Precondition
+from src.runs.outputs import Outputs
 
 SOURCE = Path(__file__).resolve().parents[2] / "data" / "reservo.sql"
 

@@ -6,7 +6,7 @@ Each function yields the lines to print; the result lines are the lesson's, to t
 import sqlite3
 from collections.abc import Iterator
 
-from src.printable import dumps
+from src.base.printable import dumps
 from src.run_sql.contract import TABLES, count_rows_tool, run_sql_tool
 from src.run_sql.tool import count_rows, run_sql
 

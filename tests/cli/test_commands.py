@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from src.options import COMMANDS, WITH_MODEL
+from src.commands.options import COMMANDS, WITH_MODEL
 from src.tools import digest
 from tests.support import stranger
 from tests.support.command import ROOT, Ended, assert_one_line, cli, copied_project, environment, snapshot

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from src import catalog
+from src.runs import catalog
 
 FIRST = {
     "en": "What is the stock level for REF-000?",

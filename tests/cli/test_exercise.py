@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from src import exercise
-from src.errors import CheckFailed, Precondition
-from src.outputs import Outputs
+from src.base.errors import CheckFailed, Precondition
+from src.commands import exercise
+from src.runs.outputs import Outputs
 from tests.support.command import ROOT, assert_one_line, cli, copied_project, environment, snapshot
 from tests.support.terminal import LIMIT_S, read_until, typed
 

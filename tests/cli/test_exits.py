@@ -17,10 +17,10 @@ from pathlib import Path
 
 import pytest
 
-from src import exits
-from src.errors import Interrupted, ServerUnavailable, Terminated
-from src.outputs import Outputs
-from src.parser import Parser
+from src.base import exits
+from src.base.errors import Interrupted, ServerUnavailable, Terminated
+from src.base.parser import Parser
+from src.runs.outputs import Outputs
 from tests.support.command import ROOT, assert_one_line, cli, environment
 from tests.support.faulty_server import Request, Step, serving, wait
 
@@ -268,10 +268,11 @@ def test_the_second_lesson_says_where_it_waits_on_standard_output(folder: Path) 
 
 
 def test_the_edge_is_on_the_standard_library_alone(tmp_path: Path) -> None:
-    copy = tmp_path / "src"
-    copy.mkdir()
+    copy = tmp_path / "src" / "base"
+    copy.mkdir(parents=True)
+    shutil.copy(ROOT / "src" / "__init__.py", copy.parent)
     for name in ("__init__", "exits", "errors", "parser", "printable"):
-        shutil.copy(ROOT / "src" / f"{name}.py", copy)
-    code = "import json, sys; from src import exits; print(json.dumps(sorted(sys.modules)))"
+        shutil.copy(ROOT / "src" / "base" / f"{name}.py", copy)
+    code = "import json, sys; from src.base import exits; print(json.dumps(sorted(sys.modules)))"
     done = subprocess.run([sys.executable, "-S", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "argparse" in json.loads(done.stdout)

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from src.provenance import DEVICE_TAGS
+from src.runs.provenance import DEVICE_TAGS
 from tests.containers.scene import ROOT
 
 SERVICES = ("app", "server", "server-cpu", "fetch")
@@ -173,7 +173,7 @@ def test_the_cuda_server_loads_the_first_part_of_the_pinned_model_under_its_labe
 
 
 def test_both_servers_have_the_same_slots_context_and_batch(services: dict[str, Any]) -> None:
-    from src.embedded_server import BATCH_TOKENS, settings
+    from src.server.embedded_server import BATCH_TOKENS, settings
 
     gpu, cpu = services["server"]["command"], services["server-cpu"]["command"]
     assert option(gpu, "--parallel") == option(cpu, "--slots") == str(settings()["n_parallel"])

@@ -27,9 +27,9 @@ RAISED = {
 }
 # Functions that return the words which such a message is made of.
 WORDS = {
-    "src/client.py": {"_failure"},
-    "src/readiness.py": {"_state"},
-    "src/models.py": {"problem"},
+    "src/server/client.py": {"_failure"},
+    "src/server/readiness.py": {"_state"},
+    "src/weights/models.py": {"problem"},
 }
 SHORTEST = 8  # characters; a shorter part says nothing
 PAGE = pages.DOCS / "TROUBLESHOOTING.md"
@@ -93,8 +93,10 @@ def test_the_collection_finds_what_there_is() -> None:
 
 def test_the_sample_lines_of_the_download_page_are_made_of_the_programs_words() -> None:
     # What makes them happen is in tests/fetch, which has a hub and an index that misbehave.
-    sources = [pages.ROOT / "scripts" / "fetch_model.py", *(pages.ROOT / "src").glob("fetch_*.py")]
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in [*sources, pages.ROOT / "src" / "models.py"]]
+    sources = [pages.ROOT / "scripts" / "fetch_model.py", *(pages.ROOT / "src" / "weights").glob("*.py")]
+    trees = [
+        ast.parse(path.read_text(encoding="utf-8")) for path in [*sources, pages.ROOT / "src" / "weights" / "models.py"]
+    ]
     words = {part.strip(" ;:,()") for tree in trees for part in fixed_parts(tree) if " " in part.strip()}
     words = {part for part in words if len(part) >= SHORTEST and "\n" not in part}
     samples = [

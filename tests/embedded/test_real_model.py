@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from src import models
 from src.tools import digest
+from src.weights import models
 from tests.support.command import ROOT, assert_one_line, cli, copied_project, environment
 
 QUICKSTART_LIMIT_S = 1500
@@ -151,7 +151,7 @@ def test_a_wrong_model_file_is_refused_before_it_is_loaded(tmp_path: Path) -> No
     for content in (b"", b"GGUF", page, page.ljust(pinned.size, b" ")):
         (tmp_path / pinned.name).write_bytes(content)
         done = subprocess.run(
-            [sys.executable, "-m", "src.embedded_server", "--models", str(tmp_path)],
+            [sys.executable, "-m", "src.server.embedded_server", "--models", str(tmp_path)],
             cwd=ROOT,
             env=environment(),
             capture_output=True,

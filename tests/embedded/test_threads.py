@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from src.embedded_server import cpu_quota, threads_for
+from src.server.embedded_server import cpu_quota, threads_for
 
 CORES = 16
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from src import wording
+from src.wording import check
 from tests.support import tally
 from tests.support.faulty_server import serving
 from tests.support.project import ROOT, Shop, environment, failed, succeeded
@@ -99,9 +99,9 @@ def test_what_another_run_says_about_itself_is_shown_and_not_sent(run: Shop, tmp
 
 def test_a_sentence_without_end_is_judged_by_its_beginning_and_counts_as_cut() -> None:
     text = "37 " + "1 1,1.1 " * 500_000
-    found = wording.faults(text, {"ref": "REF-001", "name": "Produit 1", "stock": 37}, "REF-001")
+    found = check.faults(text, {"ref": "REF-001", "name": "Produit 1", "stock": 37}, "REF-001")
     assert "cut" in found and "unsupported_number" in found
-    assert wording.faults("37", {"ref": "REF-001", "name": "Produit 1", "stock": 37}, "REF-001") == []
+    assert check.faults("37", {"ref": "REF-001", "name": "Produit 1", "stock": 37}, "REF-001") == []
 
 
 def test_a_wrong_variable_of_the_progress_bar_is_no_traceback() -> None:

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from src.client import Client
-from src.readiness import NOBODY_ELSEWHERE_S, NOBODY_S, patience
-from src.reply import TransportFailure
-from src.settings import Settings
+from src.server.client import Client
+from src.server.readiness import NOBODY_ELSEWHERE_S, NOBODY_S, patience
+from src.server.reply import TransportFailure
+from src.server.settings import Settings
 from tests.support import tally
 from tests.support.faulty_server import (
     Request,

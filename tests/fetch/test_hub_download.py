@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from src import hub_settings
+from src.weights import hub_settings
 from tests.fetch import hub as stand_in
 from tests.fetch.conftest import FIRST, SECOND, Script, last_line, pin, pinned_file
 from tests.fetch.hub import Fault, Hub

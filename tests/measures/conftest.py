@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from src import catalog, prepare, session
-from src.outputs import Outputs
+from src.commands import prepare
+from src.runs import catalog, session
+from src.runs.outputs import Outputs
 from tests.support.instant_server import InstantServer, Script, honest
 
 Make = Callable[..., Outputs]

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from src.paths import ROOT
+from src.base.paths import ROOT
 
 COMMANDS = ("--help", "prepare", "agent (30 questions)", "negatives", "evaluate", "exercise", "ask", "report")
 

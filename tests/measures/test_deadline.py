@@ -6,7 +6,7 @@ Run alone: python -m pytest tests/measures/test_deadline.py
 import threading
 import time
 
-from src.deadline import Deadline
+from src.server.deadline import Deadline
 
 PATIENCE_S = 30.0  # far above what any machine needs; only a failing test waits so long
 SOON_S, LATE_S = 0.05, 1000.0

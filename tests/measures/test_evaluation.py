@@ -10,10 +10,13 @@ from typing import Any
 import jsonschema
 import pytest
 
-from src import beyond, catalog, compare, evaluate, show
+from src import evaluate
+from src.base.paths import ROOT
 from src.cli import main
-from src.outputs import Outputs
-from src.paths import ROOT
+from src.commands import show
+from src.measures import beyond, compare
+from src.runs import catalog
+from src.runs.outputs import Outputs
 from tests.measures.conftest import Make
 from tests.support.instant_server import honest, reply
 

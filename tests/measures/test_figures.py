@@ -5,7 +5,7 @@ Run alone: python -m pytest tests/measures/test_figures.py
 
 import pytest
 
-from src import figures
+from src.wording import figures
 
 # A text, and the whole number that it holds.
 HOLDS = [

@@ -16,11 +16,13 @@ from typing import Any
 
 import pytest
 
-from src import catalog, compare, jobs, prepare, recovery, session
+from src.base.errors import Interrupted, Precondition, ServerUnavailable
+from src.base.paths import ROOT
 from src.cli import main
-from src.errors import Interrupted, Precondition, ServerUnavailable
-from src.outputs import Outputs
-from src.paths import ROOT
+from src.commands import prepare
+from src.measures import compare
+from src.runs import catalog, jobs, recovery, session
+from src.runs.outputs import Outputs
 from tests.measures.conftest import Make
 from tests.support.instant_server import InstantServer, honest, reply
 

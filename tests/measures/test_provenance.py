@@ -12,9 +12,11 @@ from unittest.mock import patch
 
 import pytest
 
-from src import agent, catalog, prepare
+from src import agent
 from src.cli import main
-from src.outputs import Outputs
+from src.commands import prepare
+from src.runs import catalog
+from src.runs.outputs import Outputs
 from tests.measures.conftest import Make
 from tests.support.faulty_server import Request, http, send, serving
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from src import catalog, evaluate
+from src import evaluate
 from src.cli import main
-from src.outputs import Outputs
+from src.runs import catalog
+from src.runs.outputs import Outputs
 
 ASKED = ("REF-000", "REF-007", "REF-044", "REF-999")  # out of stock, two in stock, unknown
 LIMIT_S = 1500  # on cores that others use as well

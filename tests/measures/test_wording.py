@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from src import guard, wording
+from src.wording import check, deliver
 
 ZERO = {"ref": "REF-000", "name": "Produit 0", "stock": 0}
 NINE = {"ref": "REF-007", "name": "Produit 7", "stock": 9}
@@ -74,30 +74,30 @@ def ref_of(observation: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize(("text", "observation"), RIGHT)
 def test_a_right_sentence_has_no_fault(text: str, observation: dict[str, Any]) -> None:
-    assert wording.faults(text, observation, ref_of(observation)) == []
+    assert check.faults(text, observation, ref_of(observation)) == []
 
 
 @pytest.mark.parametrize(("text", "observation", "expected"), FAULTY)
 def test_a_faulty_sentence_is_named_with_exactly_its_faults(
     text: str, observation: dict[str, Any], expected: set[str]
 ) -> None:
-    assert set(wording.faults(text, observation, ref_of(observation))) == expected
+    assert set(check.faults(text, observation, ref_of(observation))) == expected
 
 
 def test_a_cut_answer_is_a_fault_even_when_the_number_is_right() -> None:
-    assert wording.faults("9", NINE, "REF-007", "length") == ["cut"]
+    assert check.faults("9", NINE, "REF-007", "length") == ["cut"]
 
 
-@pytest.mark.parametrize("language", wording.SENTENCES)
+@pytest.mark.parametrize("language", check.SENTENCES)
 @pytest.mark.parametrize("observation", [ZERO, NINE, TWELVE, UNKNOWN, {**NINE, "stock": 1234567}])
 def test_the_plain_sentence_carries_the_marker_and_no_fault(observation: dict[str, Any], language: str) -> None:
-    text = wording.sentence(observation, ref_of(observation), language)
-    assert wording.marker(observation) in text
-    assert wording.faults(text, observation, ref_of(observation)) == []
+    text = check.sentence(observation, ref_of(observation), language)
+    assert check.marker(observation) in text
+    assert check.faults(text, observation, ref_of(observation)) == []
 
 
 def test_the_plain_sentences_of_the_languages_differ() -> None:
-    assert len({wording.sentence(ZERO, "REF-000", language) for language in wording.SENTENCES}) == 4
+    assert len({check.sentence(ZERO, "REF-000", language) for language in check.SENTENCES}) == 4
 
 
 def result(observation: dict[str, Any] | None, text: str | None, finish: str = "stop") -> dict[str, Any]:
@@ -109,7 +109,7 @@ def result(observation: dict[str, Any] | None, text: str | None, finish: str = "
 
 
 def test_a_right_answer_is_delivered_as_the_model_wrote_it() -> None:
-    assert guard.deliver(result(NINE, "There are 9."), "en") == {
+    assert deliver.deliver(result(NINE, "There are 9."), "en") == {
         "text": "There are 9.",
         "source": "model",
         "reasons": [],
@@ -117,7 +117,7 @@ def test_a_right_answer_is_delivered_as_the_model_wrote_it() -> None:
 
 
 def test_a_faulty_answer_is_replaced_and_the_reasons_are_kept() -> None:
-    assert guard.deliver(result(UNKNOWN, "12 units"), "es") == {
+    assert deliver.deliver(result(UNKNOWN, "12 units"), "es") == {
         "text": "REF-999: introuvable (no existe ese producto).",
         "source": "observation",
         "reasons": ["figure_missing", "unsupported_number", "not_found_as_stock"],
@@ -125,15 +125,15 @@ def test_a_faulty_answer_is_replaced_and_the_reasons_are_kept() -> None:
 
 
 def test_a_failed_second_generation_loses_no_observation() -> None:
-    given = guard.deliver(result(ZERO, None), "fr")
+    given = deliver.deliver(result(ZERO, None), "fr")
     assert given == {"text": "Le stock de REF-000 est 0.", "source": "observation", "reasons": ["no_answer"]}
 
 
 def test_without_an_observation_nothing_is_delivered() -> None:
-    assert guard.deliver(result(None, None), "en") is None
+    assert deliver.deliver(result(None, None), "en") is None
 
 
 def test_a_right_number_that_the_published_marker_would_miss_is_replaced() -> None:
-    given = guard.deliver(result({**NINE, "stock": 1234}, "1,234 units"), "en")
+    given = deliver.deliver(result({**NINE, "stock": 1234}, "1,234 units"), "en")
     assert given is not None
     assert (given["text"], given["reasons"]) == ("The stock of REF-007 is 1234.", ["figure_missing"])

@@ -15,9 +15,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from src import catalog, evaluate, runfile
-from src.errors import Precondition
-from src.printable import dumps
+from src import evaluate
+from src.base.errors import Precondition
+from src.base.printable import dumps
+from src.runs import catalog, runfile
 from src.tools import COLUMNS, create, digest, readonly
 from tests.properties.values import JSON
 from tests.support import tally

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from src import agent, catalog
-from src.printable import excerpt
-from src.reply import BadReply, decode, read_reply
+from src import agent
+from src.base.printable import excerpt
+from src.runs import catalog
+from src.server.reply import BadReply, decode, read_reply
 from src.tools import INSERT, READ, TABLE, TOOLS, toolcall
 from tests.properties.values import ANY, CALLS, COUNTS, HOSTILE, JSON, PROPOSALS
 from tests.support import tally

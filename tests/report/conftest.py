@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
-from src import catalog, evaluate, negatives, prepare, session
+from src import evaluate
 from src.cli import cases
-from src.outputs import Outputs
+from src.commands import negatives, prepare
+from src.runs import catalog, session
+from src.runs.outputs import Outputs
 from tests.report import browser
 from tests.support.instant_server import InstantServer, honest, reply
 

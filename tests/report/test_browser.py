@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from src import report, report_content, report_question, runfile
-from src.outputs import Outputs
+from src.report import content, question, render
+from src.runs import runfile
+from src.runs.outputs import Outputs
 from tests.report import browser
 from tests.report.conftest import MARKUP
 
@@ -69,7 +70,7 @@ def shown(driver: Any) -> list[str]:
 def flagged(outputs: Outputs, *flags: str) -> list[str]:
     """The ids that a filter for any of these flags must leave."""
     run = runfile.read(outputs.json("agent"), "")
-    questions = report_content.content(run, None, None)["questions"]
+    questions = content.content(run, None, None)["questions"]
     return [f"q{question['id']}" for question in questions if set(flags) & set(question["flags"])]
 
 
@@ -88,7 +89,7 @@ def flagged(outputs: Outputs, *flags: str) -> list[str]:
 def test_the_page_opens_without_a_complaint_and_fits_the_screen(
     driver: Any, which: str, width: int, dark: bool, request: pytest.FixtureRequest
 ) -> None:
-    page = report.report(request.getfixturevalue(which))
+    page = render.report(request.getfixturevalue(which))
     browser.look(driver, page, width, dark)
     assert browser.complaints(driver) == []
     assert driver.execute_script("return document.documentElement.scrollWidth") <= width
@@ -97,18 +98,18 @@ def test_the_page_opens_without_a_complaint_and_fits_the_screen(
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_every_text_has_enough_contrast(driver: Any, broken: Outputs, dark: bool) -> None:
-    browser.look(driver, report.report(broken), WIDE, dark)
+    browser.look(driver, render.report(broken), WIDE, dark)
     driver.execute_script("for (const d of document.querySelectorAll('details')) d.open = true")
     assert driver.execute_script(CONTRAST) == []
 
 
 def test_everything_to_act_on_has_a_name(driver: Any, broken: Outputs) -> None:
-    browser.look(driver, report.report(broken))
+    browser.look(driver, render.report(broken))
     assert driver.execute_script(UNNAMED) == []
 
 
 def test_headings_skip_no_level(driver: Any, broken: Outputs) -> None:
-    browser.look(driver, report.report(broken))
+    browser.look(driver, render.report(broken))
     levels = driver.execute_script("return [...document.querySelectorAll('h1,h2,h3,h4')].map((h) => +h.tagName[1])")
     assert levels[0] == 1
     assert levels.count(1) == 1
@@ -116,16 +117,16 @@ def test_headings_skip_no_level(driver: Any, broken: Outputs) -> None:
 
 
 def test_markup_and_script_in_an_answer_are_shown_as_text(driver: Any, broken: Outputs) -> None:
-    browser.look(driver, report.report(broken))
+    browser.look(driver, render.report(broken))
     assert driver.title.startswith("Stock assistant")
     assert MARKUP in driver.execute_script("return document.querySelector('#q8').textContent")
     assert driver.execute_script("return document.querySelectorAll('img, .q script, .q b img').length") == 0
     assert driver.execute_script("return document.querySelectorAll('script').length") == 1
 
 
-@pytest.mark.parametrize("flag", report_question.FILTERS)
+@pytest.mark.parametrize("flag", question.FILTERS)
 def test_a_filter_leaves_the_questions_it_names(driver: Any, broken: Outputs, flag: str) -> None:
-    browser.look(driver, report.report(broken))
+    browser.look(driver, render.report(broken))
     assert len(shown(driver)) == 30
     driver.find_element("css selector", f"input[value={flag}]").click()
     expected = flagged(broken, flag)
@@ -138,7 +139,7 @@ def test_a_filter_leaves_the_questions_it_names(driver: Any, broken: Outputs, fl
 
 
 def test_two_filters_leave_what_either_names_and_show_all_brings_back_the_rest(driver: Any, broken: Outputs) -> None:
-    browser.look(driver, report.report(broken))
+    browser.look(driver, render.report(broken))
     for flag in ("number", "refused"):
         driver.find_element("css selector", f"input[value={flag}]").click()
     assert shown(driver) == flagged(broken, "number", "refused")
@@ -148,7 +149,7 @@ def test_two_filters_leave_what_either_names_and_show_all_brings_back_the_rest(d
 
 
 def test_words_find_a_question(driver: Any, broken: Outputs) -> None:
-    browser.look(driver, report.report(broken))
+    browser.look(driver, render.report(broken))
     driver.find_element("id", "find").send_keys("ref-058")
     assert shown(driver) == ["q10"]
 
@@ -157,7 +158,7 @@ def test_words_find_a_question(driver: Any, broken: Outputs) -> None:
 def test_a_cell_of_the_matrix_opens_its_question_even_when_a_filter_hides_it(
     driver: Any, broken: Outputs, cell: str
 ) -> None:
-    browser.look(driver, report.report(broken))
+    browser.look(driver, render.report(broken))
     driver.find_element("css selector", "input[value=refused]").click()
     driver.find_element("css selector", cell).click()
     driver.execute_async_script("setTimeout(arguments[0], 100)")
@@ -168,7 +169,7 @@ def test_a_cell_of_the_matrix_opens_its_question_even_when_a_filter_hides_it(
 def test_the_keyboard_alone_reaches_and_uses_a_filter(driver: Any, broken: Outputs) -> None:
     from selenium.webdriver.common.keys import Keys
 
-    browser.look(driver, report.report(broken))
+    browser.look(driver, render.report(broken))
     body = driver.find_element("tag name", "body")
     body.send_keys(Keys.TAB)
     assert driver.switch_to.active_element.text == "Skip to the questions"
@@ -183,7 +184,7 @@ def test_the_keyboard_alone_reaches_and_uses_a_filter(driver: Any, broken: Outpu
 
 
 def test_a_thousand_questions_are_filtered_and_unfolded(driver: Any, thousand: Outputs) -> None:
-    browser.look(driver, report.report(thousand))
+    browser.look(driver, render.report(thousand))
     driver.find_element("css selector", "input[value=slow]").click()
     assert shown(driver) == flagged(thousand, "slow")
     driver.find_element("css selector", "button[type=reset]").click()
@@ -196,27 +197,27 @@ def test_a_thousand_questions_are_filtered_and_unfolded(driver: Any, thousand: O
 def test_the_matrix_wraps_in_groups_that_start_with_the_names_of_the_stages(
     driver: Any, broken: Outputs, width: int, columns: int
 ) -> None:
-    browser.look(driver, report.report(broken), width)
+    browser.look(driver, render.report(broken), width)
     assert [len(list(line)) for _, line in itertools.groupby(driver.execute_script(TOPS))] == [columns] * (
         30 // columns
     )
-    assert driver.execute_script(STAGE_NAMES) == [*report_content.STAGES, "delivered"] * (30 // columns)
+    assert driver.execute_script(STAGE_NAMES) == [*content.STAGES, "delivered"] * (30 // columns)
     assert driver.execute_script(NARROW) == 0
 
 
 def test_a_phone_stacks_the_refusals_and_breaks_no_name_of_a_measure(driver: Any, broken: Outputs) -> None:
-    browser.look(driver, report.report(broken), PHONE)
+    browser.look(driver, render.report(broken), PHONE)
     lefts = "return [...document.querySelector('.stack tbody tr').children].map((c) => c.getBoundingClientRect().left)"
     assert len(set(driver.execute_script(lefts))) == 1
     heights = "return [...document.querySelectorAll('#measures th code')].map((c) => c.getClientRects().length)"
     assert driver.execute_script(heights) == [1] * 5
     assert driver.execute_script("const w = document.querySelector('#measures .wide'); return w.scrollWidth") <= PHONE
-    browser.look(driver, report.report(broken), WIDE)
+    browser.look(driver, render.report(broken), WIDE)
     assert len(set(driver.execute_script(lefts))) == 4
 
 
 def test_the_answer_has_the_widest_column(driver: Any, broken: Outputs) -> None:
-    browser.look(driver, report.report(broken))
+    browser.look(driver, render.report(broken))
     driver.execute_script("document.querySelector('#q1').open = true")
     widths = driver.execute_script("return [...document.querySelectorAll('#q1 .stages li')].map((e) => e.offsetWidth)")
     assert widths[2] == max(widths) > max(widths[:2])
@@ -226,7 +227,7 @@ def test_the_answer_has_the_widest_column(driver: Any, broken: Outputs) -> None:
 def test_print_shows_every_stage_on_few_pages_without_the_controls(
     driver: Any, broken: Outputs, tmp_path: Path
 ) -> None:
-    browser.look(driver, report.report(broken))
+    browser.look(driver, render.report(broken))
     printed = driver.execute_cdp_cmd("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69})
     file = tmp_path / "report.pdf"
     file.write_bytes(base64.b64decode(printed["data"]))

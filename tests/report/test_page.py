@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
-from src import guard, report, report_content, report_question
+from src.base.errors import Precondition
 from src.cli import main
-from src.errors import Precondition
-from src.outputs import Outputs
-from src.results import CHECKS
+from src.report import content, question, render
+from src.runs.outputs import Outputs
+from src.runs.results import CHECKS
+from src.wording import deliver
 from tests.report.conftest import MARKUP, make_run
 from tests.support.instant_server import honest
 
@@ -50,7 +51,7 @@ class Reader(HTMLParser):
 
 
 def read(outputs: Outputs) -> tuple[str, Reader]:
-    source = report.report(outputs).read_text(encoding="utf-8")
+    source = render.report(outputs).read_text(encoding="utf-8")
     reader = Reader()
     reader.feed(source)
     return source, reader
@@ -72,7 +73,7 @@ def test_the_policy_allows_the_two_inline_texts_and_nothing_else(right: Outputs)
     assert "unsafe" not in policy
     script = re.search(r"<script>(.*?)</script>", source, re.DOTALL)
     assert script is not None
-    assert report._hash(script[1]) in policy
+    assert render._hash(script[1]) in policy
     assert not [attrs for _, attrs in reader.elements if any(key.startswith("on") or key == "style" for key in attrs)]
 
 
@@ -101,7 +102,7 @@ def test_tags_match_and_names_are_unique(which: str, request: pytest.FixtureRequ
 def questions_of(outputs: Outputs) -> list[dict[str, Any]]:
     """The questions as the page shows them."""
     run = json.loads(outputs.json("agent").read_text(encoding="utf-8"))
-    return list(report_content.content(run, None, None)["questions"])
+    return list(content.content(run, None, None)["questions"])
 
 
 def said(reader: Reader) -> str:
@@ -112,7 +113,7 @@ def said(reader: Reader) -> str:
 def test_every_outcome_and_the_check_that_decided_are_shown(broken: Outputs) -> None:
     source, reader = read(broken)
     questions = questions_of(broken)
-    assert {question["outcome"] for question in questions} == set(report_question.OUTCOMES) - {"unjudged"}
+    assert {question["outcome"] for question in questions} == set(question.OUTCOMES) - {"unjudged"}
     decided = {check for question in questions for state, check in question["checks"] if state == "refused"}
     assert decided == set(CHECKS)
     for words in ("Proposition tronquée", "Outil interdit ou appel mal formé", "Référence ou arguments invalides"):
@@ -138,23 +139,23 @@ def test_questions_without_a_reference_are_not_called_right(right: Outputs) -> N
     run = json.loads(right.json("agent").read_text(encoding="utf-8"))
     for result in run["results"]:
         del result["ref"]
-    page = report.page(run, None, None)
-    assert {q["outcome"] for q in report_content.content(run, None, None)["questions"]} == {"unjudged"}
+    page = render.page(run, None, None)
+    assert {q["outcome"] for q in content.content(run, None, None)["questions"]} == {"unjudged"}
     assert "30 of 30 read without a reference to compare with" in page
     assert "read right" not in page
 
 
 def test_a_run_that_reads_right_from_a_database_of_other_records_is_contradicted(right: Outputs) -> None:
     run, evaluation = (json.loads(right.json(name).read_text(encoding="utf-8")) for name in ("agent", "evaluation"))
-    assert "the database held other records" not in report.page(run, evaluation, None)
+    assert "the database held other records" not in render.page(run, evaluation, None)
     evaluation["measures"]["observation_correct"] = 0.9
-    assert "27 of 30 observations are right" in report.page(run, evaluation, None)
+    assert "27 of 30 observations are right" in render.page(run, evaluation, None)
 
 
 def test_the_verdict_names_the_counts_and_the_most_frequent_faults(broken: Outputs) -> None:
     _, reader = read(broken)
     questions = questions_of(broken)
-    counts = {outcome: sum(q["outcome"] == outcome for q in questions) for outcome in report_question.OUTCOMES}
+    counts = {outcome: sum(q["outcome"] == outcome for q in questions) for outcome in question.OUTCOMES}
     right = counts["right"] + counts["wording"] + counts["missing"]
     failed_after_reading = sum(q["outcome"] == "failed" and q["observation"] is not None for q in questions)
     line = (
@@ -180,10 +181,10 @@ def test_the_matrix_has_a_row_for_each_stage_and_a_linked_column_for_each_questi
     assert re.findall(r'<a href="#q(\d+)" data-q', matrix) == [str(number) for number in range(30)]
     cells = re.findall(r'<td class="(\w+)" data-q="(\d+)"[^>]*><span aria-hidden="true">(.)</span>', matrix)
     assert len(cells) == 30 * rows
-    for question in questions_of(outputs):
-        column = [(kind, sign) for kind, identifier, sign in cells if int(identifier) == question["id"]]
-        assert column == [(kind, sign) for kind, sign, _ in question["cells"]]
-    stages = [*report_content.STAGES, "delivered"][:rows]
+    for shown in questions_of(outputs):
+        column = [(kind, sign) for kind, identifier, sign in cells if int(identifier) == shown["id"]]
+        assert column == [(kind, sign) for kind, sign, _ in shown["cells"]]
+    stages = [*content.STAGES, "delivered"][:rows]
     assert re.findall(r'<th scope="row"><span>(\w+)</span>', matrix) == stages * 6
 
 
@@ -211,8 +212,8 @@ def test_a_sentence_that_only_lacks_the_published_marker_is_replaced_for_that_re
     run = json.loads(broken.json("agent").read_text(encoding="utf-8"))
     result = run["results"][0]
     result["answer"]["raw"], result["trace"][0]["observation"]["stock"] = "1,234", 1234
-    result["delivered"] = guard.deliver(result, "en")
-    page = report.page({**run, "results": [result]}, None, None)
+    result["delivered"] = deliver.deliver(result, "en")
+    page = render.page({**run, "results": [result]}, None, None)
     assert "no fault found" in page
     assert "Delivered (made from the observation: lacks the observed number)" in page
 
@@ -229,7 +230,7 @@ def test_a_proposal_is_shown_on_one_line_and_kept_as_written(right: Outputs) -> 
     twice = '{"outil": "delete", "outil": "consulter_stock",\n "arguments": {"ref": "REF-007"}}'
     run["results"][0]["proposal"]["raw"], run["results"][1]["proposal"]["raw"] = written, twice
     reader = Reader()
-    reader.feed(report.page(run, None, None))
+    reader.feed(render.page(run, None, None))
     titles = [str(attrs["title"]) for tag, attrs in reader.elements if tag == "pre" and "title" in attrs]
     assert titles == [f"as written: {written}"]
     assert '{"outil": "consulter_stock", "arguments": {"ref": "REF-000"}}' in reader.text
@@ -240,7 +241,7 @@ def test_a_proposal_is_shown_on_one_line_and_kept_as_written(right: Outputs) -> 
 def test_the_question_is_repeated_only_where_its_heading_is_shortened(right: Outputs, length: int) -> None:
     run = json.loads(right.json("agent").read_text(encoding="utf-8"))
     run["results"][0]["query"] = "q" * length
-    assert report.page(run, None, None).count("<h4>Question</h4>") == (length > 100)
+    assert render.page(run, None, None).count("<h4>Question</h4>") == (length > 100)
 
 
 def test_published_figures_are_labelled_as_not_ours(right: Outputs) -> None:
@@ -256,7 +257,7 @@ def test_a_share_has_its_count_a_count_of_one_no_plural_and_a_row_of_zeros_is_mu
     assert '<tr class="zero"><th scope="row">cut by the token limit</th>' in source
     assert '<tr><th scope="row">another product was read</th>' in source
     run = json.loads(other.json("agent").read_text(encoding="utf-8"))
-    one = report.page({**run, "results": run["results"][:1]}, None, None)
+    one = render.page({**run, "results": run["results"][:1]}, None, None)
     assert "<p>1 question in <b>English</b>" in one
     assert "1 questions" not in one
 
@@ -273,14 +274,14 @@ def test_a_share_has_its_count_a_count_of_one_no_plural_and_a_row_of_zeros_is_mu
     ],
 )
 def test_a_time_is_written_for_a_person_and_a_foreign_one_as_it_stands(value: Any, expected: str) -> None:
-    assert report_content.moment(value) == expected
+    assert content.moment(value) == expected
 
 
 @pytest.mark.parametrize(
     ("milliseconds", "expected"), [(8123.45, "8.1 s"), (1000, "1.0 s"), (247.34, "247 ms"), (0.42, "0.4 ms")]
 )
 def test_a_time_is_in_seconds_from_one_second_on(milliseconds: float, expected: str) -> None:
-    assert report_question.duration(milliseconds).replace("\u00a0", " ") == expected
+    assert question.duration(milliseconds).replace("\u00a0", " ") == expected
 
 
 def test_a_missing_file_is_said_with_the_command_that_makes_it(tmp_path: Path) -> None:
@@ -339,7 +340,7 @@ def test_texts_of_any_length_and_kind_stay_under_two_megabytes(thousand: Outputs
                 result[stage]["raw"] = json.dumps({"said": long}, ensure_ascii=False, indent=1)
         if result["delivered"]:
             result["delivered"]["text"] = long
-    assert len(report.page(run, None, None).encode()) < 2_000_000
+    assert len(render.page(run, None, None).encode()) < 2_000_000
 
 
 def test_no_run_is_a_line_on_stderr(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -353,13 +354,13 @@ def test_without_the_template_library_the_command_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(Precondition, match="pip install"):
-        report.report(right)
+        render.report(right)
 
 
 def test_a_lone_surrogate_reaches_the_page_as_its_escape(tmp_path: Path, right: Outputs) -> None:
     run: dict[str, Any] = json.loads(right.json("agent").read_text(encoding="utf-8"))
     run["results"][0]["answer"]["raw"] = "\ud800 9"
-    assert "\\ud800 9" in report.page(run, None, None)
+    assert "\\ud800 9" in render.page(run, None, None)
 
 
 def test_no_text_of_any_result_file_reaches_the_page_unescaped(tmp_path: Path, right: Outputs) -> None:
@@ -371,6 +372,6 @@ def test_no_text_of_any_result_file_reaches_the_page_unescaped(tmp_path: Path, r
     made = {"checks": checks, "refused": odd, "attempted": odd, "unchanged": odd, "digest_before": odd}
     outputs.json("agent").write_text(json.dumps({**run, "digest_after": odd}))
     outputs.json("negatives").write_text(json.dumps(made))
-    page = report.report(outputs).read_text(encoding="utf-8")
+    page = render.report(outputs).read_text(encoding="utf-8")
     assert not [character for character in odd if character in page] and "\\u202e" in page
     assert "\xa0ms" in page and "\\xa0" not in page, "our own spaces between number and unit are no foreign text"

@@ -11,9 +11,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from src import client, embedded, readiness
 from src.run_sql import ask, open_reservo, run_sql
 from src.run_sql.database import create
+from src.server import client, embedded, readiness
 
 QUESTIONS = (
     ("¿Cuántas salas hay?", "SELECT count(*) FROM rooms"),

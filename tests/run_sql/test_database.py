@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from src.errors import Precondition
+from src.base.errors import Precondition
 from src.run_sql.database import create, image
 
 

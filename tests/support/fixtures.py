@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from src import catalog, tools
+from src import tools
+from src.runs import catalog
 from tests.support.faulty_server import serving
 from tests.support.project import ROOT, Shop, succeeded, unchanged
 

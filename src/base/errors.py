@@ -1,0 +1,56 @@
+"""The failures that a command ends with, and the exit status that each one means (README.md).
+
+Library code raises these; only the edge (`src.base.exits`) turns them into one line on stderr and a status.
+A message names the thing, what was found, and the next step.
+"""
+
+
+class CommandError(Exception):
+    """Ends a command with `status` and one line on stderr."""
+
+    status = 1
+
+
+class CheckFailed(CommandError):
+    """A check of the experiment failed: a forbidden call got through, the digests differ."""
+
+    status = 1
+
+
+class Precondition(CommandError):
+    """Something needed is missing, damaged or already there, or the arguments are wrong."""
+
+    status = 2
+
+
+class ServerUnavailable(CommandError):
+    """The model server cannot be reached, or gave up in the middle of a run."""
+
+    status = 3
+
+
+class SourceUnavailable(CommandError):
+    """The place a model is downloaded from cannot be reached, refuses, or gave up; nothing wrong was kept."""
+
+    status = 3
+
+
+class Interrupted(CommandError):
+    """Ctrl-C or SIGTERM ended a command: status 1 of the table in README.md, since the work is not done.
+
+    Raised in the place of the `KeyboardInterrupt` by what can say more, e.g. how many results are kept.
+    """
+
+    status = 1
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: like Ctrl-C in everything but the words of its line.
+
+    Subtle: not an `Exception`, so that no library's `except Exception` takes it for a failure of its own.
+    """
+
+
+def interruption(exc: KeyboardInterrupt) -> str:
+    """Return the words that the line about an interruption starts with."""
+    return "interrupted by SIGTERM" if isinstance(exc, Terminated) else "interrupted"

@@ -1,0 +1,127 @@
+"""The edge of a command: whatever ends it becomes an exit status and, unless it is done, one line on stderr.
+
+Both command lines run through `run()`; README.md lists the statuses. It knows no command and raises nothing but
+what is a fault of the program. Standard library only, so that `--help` and what needs no model start at once.
+"""
+
+import argparse
+import contextlib
+import errno
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+from src.base.errors import CommandError, Interrupted, Precondition, Terminated, interruption
+from src.base.parser import Parser
+from src.base.printable import visible
+
+Handler = Callable[[argparse.Namespace], int | None]
+
+
+def run(parser: Parser, handler: Handler, argv: Sequence[str] | None = None) -> int:
+    """Read the command line, give it to `handler`, and return the status: what it returned, else 0.
+
+    `SystemExit` is for `--help` (0) and wrong use (2).
+    """
+    _prepare_streams()
+    name = parser.prog
+    with _sigterm_as(terminate):
+        try:
+            args = parser.parse_args(argv)
+            name = f"{parser.prog} {args.command}"
+            status, line = _outcome(handler, args)
+        except KeyboardInterrupt as exc:  # before the command began, or behind its end
+            status, line = Interrupted.status, interruption(exc)
+        except OSError as exc:  # of the output of --help
+            status, line = _refused(exc)
+        if line:
+            with _undisturbed():
+                _close_output()
+                with contextlib.suppress(OSError):  # a full disk or a reader that left; the status still tells
+                    print(f"{name}: {visible(line)}", file=sys.stderr, flush=True)
+    return status
+
+
+def leave(status: int) -> NoReturn:
+    """End the process; a second Ctrl-C while the interpreter closes changes neither line nor status."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    sys.exit(status)
+
+
+def _prepare_streams() -> None:
+    """Open what the caller closed, so that no database gets the number of a stream; let any text through."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 (open to the end)
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            # a terminal that knows no accents still gets the line, and a byte that is no text is a wrong key
+            stream.reconfigure(errors="backslashreplace")
+
+
+def terminate(_number: int, _frame: FrameType | None) -> NoReturn:
+    """Handle SIGTERM as Python handles Ctrl-C: results are kept, the embedded server stops."""
+    raise Terminated
+
+
+def _outcome(handler: Handler, args: argparse.Namespace) -> tuple[int, str]:
+    """Run the command; returns the exit status and the line that says what went wrong, empty when nothing did."""
+    failure: BaseException
+    try:
+        status = handler(args) or 0
+        sys.stdout.flush()
+        return status, ""
+    except CommandError as exc:
+        status, line, failure = exc.status, str(exc), exc
+    except KeyboardInterrupt as exc:
+        status, line, failure = Interrupted.status, interruption(exc), exc
+    except OSError as exc:
+        (status, line), failure = _refused(exc), exc
+    if line and getattr(args, "debug", False):
+        import traceback
+
+        traceback.print_exception(failure)
+    return status, line
+
+
+def _refused(exc: OSError) -> tuple[int, str]:
+    """The status and the line for what the operating system refused; none for a reader, `head` for one, that left."""
+    if isinstance(exc, BrokenPipeError):
+        _close_output()
+        return 0, ""
+    advice = "free some space and run it again" if exc.errno == errno.ENOSPC else "see the path and its permissions"
+    return Precondition.status, f"{exc.strerror or exc}: {exc.filename or 'a file in use'}; {advice}"
+
+
+def _close_output() -> None:
+    """Send the rest to nobody where standard output takes no more, so that the interpreter's last flush is quiet."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Hold back signals that end a program while its last line is written."""
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _sigterm_as(handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
+    """Handle SIGTERM this way while the block runs; a program that called us gets its own handler back."""
+    before = signal.signal(signal.SIGTERM, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,23 @@
+"""An argument parser that reports wrong use in one line, for the commands of both lessons."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+from src.base.printable import excerpt
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
+
+
+class Parser(argparse.ArgumentParser):
+    """`argparse`'s parser without the block of usage text before an error."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the fault and where to read on; exits with status 2."""
+        self.exit(2, f"{self.prog}: {excerpt(message)}; see {self.prog} --help\n")
+
+    def print_help(self, file: "SupportsWrite[str] | None" = None) -> None:
+        """Print the help; unlike `argparse`'s own, `OSError` says that nobody can read it."""
+        print(self.format_help(), end="", file=file or sys.stdout)
+        sys.stdout.flush()

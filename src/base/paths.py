@@ -1,0 +1,28 @@
+"""Where the project lies, how its paths are shown to a person, and why a folder cannot be written."""
+
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def near(path: Path) -> Path:
+    """Return `path` relative to the current folder where it lies below it, as a person would type it."""
+    try:
+        return path.resolve().relative_to(Path.cwd())
+    except (ValueError, OSError):  # it lies elsewhere, or the current folder was deleted
+        return path
+
+
+def no_entry(folder: Path) -> str:
+    """Say whose the folder is when this user may not write there, with the remedy; an empty string when they may.
+
+    A file system that is read-only for everybody is left to the operating system's own words.
+    """
+    if os.access(folder, os.W_OK | os.X_OK) or os.statvfs(folder).f_flag & os.ST_RDONLY:
+        return ""
+    found = folder.stat()
+    return (
+        f"{folder} belongs to user {found.st_uid} (mode {found.st_mode & 0o7777:o}) and this program runs as user "
+        f"{os.geteuid()}, who may not write there; for a container run once: sh scripts/setup.sh"
+    )

@@ -1,0 +1,38 @@
+"""`ask`: one question of your own, its stages shown, and the outcome as an exit status."""
+
+from typing import Any
+
+from src import agent
+from src.base.errors import CheckFailed, Precondition, ServerUnavailable
+from src.commands import show
+from src.runs import provenance, session, store
+from src.runs.outputs import Outputs
+from src.server.reply import BadReply, TransportFailure
+from src.wording import deliver
+
+
+def check(question: str) -> None:
+    """Raise `Precondition` for a question that is empty or not text, before a model is loaded for it."""
+    if not question.strip() or any("\ud800" <= character <= "\udfff" for character in question):
+        raise Precondition(
+            'the question is empty or not UTF-8 text; ask for example "What is the stock level for REF-000?"'
+        )
+
+
+def ask(outputs: Outputs, question: str, language: str, guarded: bool) -> None:
+    """Ask, print the stages and write `ask.json`; `guarded` adds the sentence that a customer would get.
+
+    Raises `CheckFailed` when the proposal was refused, `ServerUnavailable` when the server failed.
+    """
+    conditions = {**provenance.program(), **session.conditions(outputs, language, guarded, show.say)}
+    failures: list[Exception] = []
+    db = outputs.open_database()
+    result: dict[str, Any] = agent.run(db, {"query": question}, failed=failures.append)
+    db.close()
+    if guarded:
+        result["delivered"] = deliver.deliver(result, language)
+    show.say(show.stages(result))
+    show.say(str(store.write_json(outputs.json("ask"), {"provenance": conditions, "result": result})))
+    for failure in failures:
+        kind = ServerUnavailable if isinstance(failure, TransportFailure | BadReply) else CheckFailed
+        raise kind(f"{'the model server failed' if kind is ServerUnavailable else 'refused'}: {failure}")

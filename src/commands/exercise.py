@@ -1,0 +1,157 @@
+"""`exercise`: the tutorial's three questions as a lesson: predict, observe, compare; no model server is needed.
+
+On a terminal each prediction is asked for before its observation is made; elsewhere the question, its options and the
+expected outcome are shown. The texts are in data/exercise.json, in four languages; calls and refusals are the program's
+own and stay French.
+"""
+
+import sqlite3
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from src.base.errors import CheckFailed, Interrupted, Precondition, interruption
+from src.base.paths import ROOT, near
+from src.base.printable import dumps, excerpt, storable
+from src.runs import provenance, store
+from src.runs.outputs import Outputs
+from src.tools import TOOLS, digest, toolcall
+
+TEXTS = near(ROOT / "data" / "exercise.json")
+ZERO = {"outil": TOOLS[1], "arguments": {"ref": "REF-000"}}
+UNKNOWN = {"outil": TOOLS[1], "arguments": {"ref": "REF-999"}}
+EXPECTED = ("found", "not_found", "gate")
+OPTIONS = ({"found", "not_found", "refused"},) * 2 + ({"prompt", "schema", "gate", "database"},)
+SHOWN = ("call", "expected", "observation", "sql", "compared", "why")  # the labels in front of a line
+LABELS = {*SHOWN, "ask", "again", "refused", "none", "same", "different", "open", "next"}
+TRIES = 3  # wrong keys at one question; after that it is left open
+
+Ask = Callable[[str], str]
+Say = Callable[[str], object]
+
+
+def texts(language: str, path: Path = TEXTS) -> dict[str, Any]:
+    """Return the lesson's texts in one language; `Precondition` when the file does not hold all of them."""
+    remedy = "restore it from the repository"
+    made = store.read_json(path, remedy)
+    try:
+        lesson: dict[str, Any] = made[language]
+        whole = (
+            {name for name, label in lesson["labels"].items() if type(label) is str} == LABELS
+            and [set(step["options"]) for step in lesson["steps"]] == [*OPTIONS]
+            and all(type(step[key]) is str for step in lesson["steps"] for key in ("question", "why"))
+        )
+    except (KeyError, TypeError, AttributeError):
+        whole = False
+    if not whole:
+        raise Precondition(f"{path}: the texts in {language!r} are not complete; {remedy}")
+    return lesson
+
+
+def exercise(
+    outputs: Outputs, cases: Sequence[Any], say: Say, ask: Ask | None = None, language: str = "en"
+) -> tuple[Path, dict[str, Any]]:
+    """Take REF-000, REF-999 and the first call of `cases` that names no tool of ours through the gate; compare each.
+
+    `say` receives the lesson line by line; `ask` asks for each prediction, where somebody is there to predict. Returns
+    the file written and its content. Raises `Precondition` when there is no such call; `CheckFailed`, after writing,
+    when an observation is not the expected one; `Interrupted` when the reader leaves, before writing.
+    """
+    lesson, unlisted = texts(language), _unlisted(cases)
+    db = outputs.open_database()
+    steps: list[dict[str, Any]] = []
+    for place, call in enumerate((ZERO, UNKNOWN, unlisted)):
+        text, shown = lesson["steps"][place], storable(call)
+        say(f"{place + 1}. {text['question']}")
+        _line(lesson, say, "call", dumps(shown))
+        _offer(text, say)
+        predicted = _predicted(lesson, place, say, ask) if ask is not None else None
+        step = {"question": text["question"], "call": shown, "expected": EXPECTED[place], "prediction": predicted}
+        steps.append(step | _observed(db, call, step["expected"]))
+        _show(lesson, text, steps[-1], say, asked=ask is not None)
+    db.close()
+    say(lesson["labels"]["next"])
+    origin = {"provenance": provenance.program(), "digest": digest(outputs.database), "language": language}
+    path = store.write_json(outputs.json("exercise"), {**origin, "steps": steps})
+    if surprises := [step["call"] for step in steps if step["outcome"] != step["expected"]]:
+        raise CheckFailed(f"the outcome of {dumps(surprises[0])} is not the expected one; see {path}")
+    return path, {**origin, "steps": steps}
+
+
+def _unlisted(cases: Sequence[Any]) -> Any:
+    """The first case that names another tool, wherever the reader put it; else the first, to show its outcome."""
+    if not cases:
+        raise Precondition("`cases` in src/cli.py is empty; put a call of the tool `delete` back")
+    named = (case for case in cases if isinstance(case, dict) and "outil" in case)
+    return next((case for case in named if case["outil"] not in list(TOOLS)), cases[0])
+
+
+def reader() -> Ask | None:
+    """Return the way to ask the person at the terminal, or `None` when there is no terminal on both sides."""
+    return _typed if sys.stdin.isatty() and sys.stdout.isatty() else None
+
+
+def _typed(prompt: str) -> str:
+    """Ask on stdout (`input()` would put the prompt on stderr) and return the line; `EOFError` when there is none."""
+    print(prompt, end="", flush=True)
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line
+
+
+def _observed(db: sqlite3.Connection, call: Any, expected: str) -> dict[str, Any]:
+    """Make the call; `sql` holds the statements that SQLite ran for it, which shows whether it was reached at all."""
+    statements: list[str] = []
+    db.set_trace_callback(statements.append)
+    try:
+        observation = toolcall(db, call)
+    except ValueError as exc:
+        outcome = "gate" if expected == "gate" and not statements else "refused"
+        return {"observation": None, "refusal": str(exc), "sql": statements, "outcome": outcome}
+    return {"observation": observation, "sql": statements, "outcome": "found" if "ref" in observation else "not_found"}
+
+
+def _offer(text: dict[str, Any], say: Say) -> None:
+    for number, option in enumerate(text["options"].values(), 1):
+        say(f"       {number}  {option}")
+
+
+def _predicted(lesson: dict[str, Any], place: int, say: Say, ask: Ask) -> str | None:
+    """Return the option that the reader chooses, or `None` when the question is left open."""
+    options, labels = lesson["steps"][place]["options"], lesson["labels"]
+    codes = {str(number): code for number, code in enumerate(options, 1)}
+    try:
+        for _ in range(TRIES):
+            typed = ask(f"     {labels['ask'].format(count=len(codes))}").strip()
+            if not typed or typed in codes:
+                return codes.get(typed)
+            say(f"     {labels['again'].format(count=len(codes))}")
+    except (EOFError, KeyboardInterrupt) as exc:
+        say("")  # the cursor is still on the line of the prompt
+        how = interruption(exc) if isinstance(exc, KeyboardInterrupt) else "interrupted"
+        raise Interrupted(f"{how} at question {place + 1} of {len(EXPECTED)}; nothing was written") from None
+    return None
+
+
+def _show(lesson: dict[str, Any], text: dict[str, Any], step: dict[str, Any], say: Say, asked: bool) -> None:
+    labels, options, predicted = lesson["labels"], text["options"], step["prediction"]
+    if not asked:
+        _line(lesson, say, "expected", options[step["expected"]])
+    refused = step["observation"] is None
+    seen = labels["refused"].format(reason=step["refusal"]) if refused else dumps(step["observation"])
+    _line(lesson, say, "observation", seen)
+    _line(lesson, say, "sql", "; ".join(map(excerpt, step["sql"])) or labels["none"])
+    if asked and predicted is None:
+        _line(lesson, say, "compared", labels["open"].format(text=options[step["expected"]]))
+    elif asked:
+        verdict = "same" if predicted == step["outcome"] else "different"
+        right = options.get(step["outcome"], seen)  # after an edit of `cases` the outcome may be none of the options
+        _line(lesson, say, "compared", labels[verdict].format(text=options[predicted], right=right))
+    _line(lesson, say, "why", text["why"])
+
+
+def _line(lesson: dict[str, Any], say: Say, name: str, text: str) -> None:
+    width = max(len(lesson["labels"][each]) for each in SHOWN)
+    say(f"     {lesson['labels'][name]:<{width}}  {text}")

@@ -1,0 +1,69 @@
+"""`negatives`: what must be refused is refused, by the gate and by SQLite; no model server is needed.
+
+A negative test succeeds when the forbidden thing fails and the file is unchanged. It shows these refusals, not the
+absence of every hole: docs/SECURITY.md says what is not covered.
+"""
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from src.base.errors import CheckFailed
+from src.base.printable import storable
+from src.runs import provenance, store
+from src.runs.outputs import Outputs
+from src.tools import MAX_CALLS, TOOLS, digest, toolcall
+
+WRITE = "UPDATE products SET stock=stock+1"  # changes every row, so that the digest shows it
+ALLOWED = {"outil": TOOLS[1], "arguments": {"ref": "REF-000"}}
+
+
+def _refusal(attempt: Callable[[], object]) -> dict[str, Any]:
+    """Make one forbidden attempt and say whether it was refused, and with which message."""
+    try:
+        outcome = attempt()
+    except ValueError as exc:
+        return {"refused": True, "reason": str(exc)}
+    except sqlite3.OperationalError as exc:
+        # Only read-only access counts as a refusal; a locked or missing table would hide a writable connection.
+        return {"refused": exc.sqlite_errorcode & 0xFF == sqlite3.SQLITE_READONLY, "reason": str(exc)}
+    return {"refused": False, "reason": f"it went through: {outcome!r}"}
+
+
+def _write(db: sqlite3.Connection) -> None:
+    with db:  # committed: a write that is rolled back on closing would not show in the digest
+        db.execute(WRITE)
+
+
+def negatives(outputs: Outputs, cases: Sequence[Any]) -> tuple[Path, dict[str, Any]]:
+    """Try each malformed call, one call over the budget and one write; returns the file written and its content.
+
+    Raises `CheckFailed`, after writing the file, when something got through or the database changed.
+    """
+    db = outputs.open_database()
+    before = digest(outputs.database)
+    attempts: list[tuple[str, Any, Callable[[], object]]] = [
+        *(("malformed call", call, partial(toolcall, db, call)) for call in cases),
+        ("call budget", {**ALLOWED, "count": MAX_CALLS}, partial(toolcall, db, ALLOWED, MAX_CALLS)),
+        ("SQLite write", WRITE, partial(_write, db)),
+    ]
+    checks = [{"kind": kind, "attempt": storable(attempt), **_refusal(action)} for kind, attempt, action in attempts]
+    db.close()
+    after = digest(outputs.database)
+    result = {
+        "provenance": provenance.program(),
+        "digest_before": before,
+        "digest_after": after,
+        "unchanged": before == after,
+        "refused": sum(check["refused"] for check in checks),
+        "attempted": len(checks),
+        "checks": checks,
+    }
+    path = store.write_json(outputs.json("negatives"), result)
+    if passed := [check["attempt"] for check in checks if not check["refused"]]:
+        raise CheckFailed(f"a forbidden attempt was not refused: {passed[0]}; see {path}")
+    if before != after:
+        raise CheckFailed(f"{outputs.database} changed during the attempts; see {path}")
+    return path, result

@@ -1,0 +1,105 @@
+"""`reproduce`: the whole route in one go, in a new folder per run, then the measures, three questions and a page.
+
+Two runs on one machine must propose and answer the same, word for word; where they do not, the difference is shown.
+"""
+
+import contextlib
+import itertools
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from src import evaluate
+from src.base.errors import CheckFailed, Precondition
+from src.base.paths import near
+from src.commands import exercise, negatives, prepare, show
+from src.measures import compare, tables
+from src.report import render
+from src.runs import session, store
+from src.runs.outputs import Outputs
+from src.runs.results import observed
+
+SHOWN_QUESTIONS = ("REF-000", "REF-999")  # out of stock, unknown; the third is the first with a stock above 0
+
+
+def new_folder(parent: Path) -> Path:
+    """Make and return the next free `run-001`, `run-002`, ... below `parent`."""
+    parent.mkdir(parents=True, exist_ok=True)
+    for number in itertools.count(1):
+        folder = parent / f"run-{number:03d}"
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir()
+            break
+    return folder
+
+
+def run_once(outputs: Outputs, data: Path, language: str, cases: Sequence[Any]) -> dict[str, Any]:
+    """Run the whole route once into `outputs`; returns the contents of the result files by command name."""
+    show.say(f"\n== prepare, agent, negatives, evaluate, exercise, report into {outputs.folder}")
+    prepare.prepare(outputs, data)
+    run = session.begin(outputs, data, language, show.say)
+    show.with_progress(len(run.questions), 0, lambda progress: session.work(run, progress))
+    negatives.negatives(outputs, cases)
+    evaluate.evaluate_run(outputs, data)
+    exercise.exercise(outputs, cases, say=lambda _: None, language=language)
+    try:
+        render.report(outputs)
+    except Precondition as exc:  # the run is complete without its page
+        show.say(f"no report: {exc}")
+    names = ("prepare", "agent", "negatives", "evaluation", "exercise")
+    return {name: store.read_json(outputs.json(name), "run reproduce again") for name in names}
+
+
+def reproduce(parent: Path, data: Path, language: str, cases: Sequence[Any], runs: int) -> Path:
+    """Make `runs` runs and print them side by side; returns the last folder.
+
+    Raises `CheckFailed` when the runs differ in a proposal, an observation or an answer.
+    """
+    made: list[tuple[Path, dict[str, Any]]] = []
+    for _ in range(runs):
+        folder = new_folder(parent)
+        made.append((folder, run_once(Outputs(folder), data, language, cases)))
+    folder, last = made[-1]
+    _print_stages(last["agent"]["results"])
+    _print_summary(made)
+    if differences := compare.changed([content["agent"] for _, content in made]):
+        store.write_json(folder / "differences.json", differences)
+        raise CheckFailed(f"the runs differ in {len(differences)} questions; see {folder / 'differences.json'}")
+    if runs > 1:
+        show.say(f"{runs} runs: the same proposals, observations and answers, word for word")
+    return folder
+
+
+def next_steps(folder: Path, language: str) -> str:
+    """Say what to do after the last run in `folder`: look at its page, then do the exercise by hand."""
+    page, parent = folder / "report.html", Outputs(folder.parent)
+    steps = [parent.command("exercise" if language == "en" else f"exercise --lang {language}")]
+    if not parent.database.exists():
+        steps.insert(0, parent.command("prepare"))
+    activate = Path(sys.prefix) / "bin" / "activate"
+    if sys.prefix != sys.base_prefix and activate.exists() and "VIRTUAL_ENV" not in os.environ:
+        steps.insert(0, f". {shlex.quote(str(near(activate)))}")
+    look = [f"look at it:  {page}"] if page.exists() else []
+    return "\n".join([*look, f"next:        {' && '.join(steps)}"])
+
+
+def _print_stages(results: Sequence[dict[str, Any]]) -> None:
+    picked = [next((r for r in results if r["ref"] == ref), None) for ref in SHOWN_QUESTIONS]
+    picked.insert(1, next((r for r in results if (observed(r) or {}).get("stock")), None))
+    show.say("\n== three questions, stage by stage")
+    for result in picked:
+        if result is not None:
+            show.say(f"question {result['id']}\n{show.stages(result)}")
+    show.say("\nThe observation is what the database holds. The answer is what the model made of it: compare the two.")
+
+
+def _print_summary(made: Sequence[tuple[Path, dict[str, Any]]]) -> None:
+    show.say("\n== refusals")
+    show.say(show.checks(made[-1][1]["negatives"]))
+    show.say("\n== database before and after the questions")
+    show.say(show.digests(made[-1][1]["agent"]))
+    show.say(f"\n== measures\n{tables.heading(made[-1][1]['evaluation'])}\n")
+    show.say(tables.measures([(folder.name, content["evaluation"]["measures"]) for folder, content in made]))

@@ -1,0 +1,120 @@
+"""Results as text for a person: progress, the four stages of a question, tables.
+
+Everything a model or a server wrote is shown with its control characters as escapes and cut to a readable length; the
+result files keep it whole.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from src.base import progress
+from src.base.printable import dumps, excerpt, shown
+from src.runs.results import observed, read_another, refused_by
+
+SHOWN = 300  # characters of a model's text
+LINES_PER_RUN = 30  # plain progress lines for a run of any length
+
+Made = TypeVar("Made")
+
+
+def say(text: str) -> None:
+    """Print a text at once, so that a pipe or a log shows it while the work goes on."""
+    print(shown(text), flush=True)
+
+
+def observation_line(result: dict[str, Any]) -> str:
+    """Return what a result came to in a few words, e.g. `REF-000 stock 0`, or `REF-007 stock 9, ASKED REF-012`."""
+    seen = observed(result)
+    if seen is None:
+        return f"{'refused' if refused_by(result) else 'failed'}: {excerpt(result['error'] or '')}"
+    other = read_another(result)
+    return f"{result['trace'][0]['call']['arguments']['ref']} " + (
+        (f"stock {seen['stock']}" if "stock" in seen else "not found") + (f", ASKED {other[0]}" if other else "")
+    )
+
+
+class Progress:
+    """A bar on a terminal, plain lines elsewhere; call it with each result."""
+
+    def __init__(self, total: int, done: int = 0) -> None:
+        self._total, self._done, self._started = total, done, time.monotonic()
+        self._step = max(1, total // LINES_PER_RUN)
+        self._bar: Any = None
+        if sys.stderr.isatty():
+            self._bar = progress.bar(total=total, initial=done, unit="question")
+
+    def __call__(self, result: dict[str, Any]) -> None:
+        self._done += 1
+        line = observation_line(result)
+        if self._bar is not None:
+            self._bar.set_postfix_str(line[:40])
+            self._bar.update()
+        elif self._done % self._step == 0 or self._done == self._total:
+            say(f"  {self._done:>{len(str(self._total))}}/{self._total}  {result['seconds']:5.1f} s  {line}")
+
+    def close(self) -> None:
+        """Leave the bar as it stands."""
+        if self._bar is not None:
+            self._bar.close()
+
+
+def with_progress(total: int, done: int, work: Callable[[Progress], Made]) -> Made:
+    """Do `work` with its progress shown, and leave the terminal in order however it ends."""
+    progress = Progress(total, done)
+    try:
+        return work(progress)
+    finally:
+        progress.close()
+
+
+def stages(result: dict[str, Any]) -> str:
+    """Return the stages of one question, one under the other: question, proposal, observation, answer."""
+    proposal, answer, seen = result["proposal"], result["answer"], observed(result)
+    lines = [
+        ("question", excerpt(result["query"], SHOWN)),
+        ("proposal", _generated(proposal) if proposal else "none: the model gave no usable reply"),
+        (
+            "observation",
+            excerpt(dumps(seen), SHOWN) if seen is not None else "none: nothing was read",
+        ),
+        ("answer", _generated(answer) if answer else "none"),
+    ]
+    if (given := result.get("delivered")) is not None:
+        from src.wording import check  # its vocabularies are not compiled for the commands that show no sentence
+
+        why = "; ".join(check.FAULTS[reason] for reason in given["reasons"])
+        origin = f"  [from the observation; the answer: {why}]" if why else "  [the model's own sentence]"
+        lines.append(("delivered", excerpt(given["text"], SHOWN) + origin))
+    if result["error"]:
+        lines.append(("error", excerpt(result["error"], SHOWN)))
+    return "\n".join(f"  {name:<12} {text}" for name, text in lines)
+
+
+def _generated(generation: dict[str, Any]) -> str:
+    text = generation["raw"]
+    try:
+        shown = json.dumps(json.loads(text), ensure_ascii=True)  # a proposal is printed over five lines by the model
+    except (ValueError, RecursionError):
+        shown = text
+    cut = "" if generation["finish_reason"] == "stop" else f"  [cut: {excerpt(str(generation['finish_reason']))}]"
+    return excerpt(shown, SHOWN) + cut
+
+
+def checks(result: dict[str, Any]) -> str:
+    """Return the refusals of `negatives`, one a line, then the digests."""
+    lines = [
+        f"  {'refused' if check['refused'] else 'GOT THROUGH':<11}  {check['kind']:<14}  "
+        f"{dumps(check['attempt'])}\n{'':15}{check['reason']}"
+        for check in result["checks"]
+    ]
+    same = "unchanged" if result["unchanged"] else "CHANGED"
+    lines.append(f"{result['refused']} refused out of {result['attempted']}; database {same}")
+    return "\n".join([*lines, digests(result)])
+
+
+def digests(result: dict[str, Any]) -> str:
+    """Return the two digests one under the other, so that the eye compares them."""
+    return f"  before {result['digest_before']}\n  after  {result['digest_after']}"

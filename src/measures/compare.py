@@ -1,0 +1,87 @@
+"""Two runs side by side, question by question, if they may be compared at all.
+
+They may when everything that decides about a text or a time is the same: model, server, settings, language, data,
+database, questions in flight, machine. The program's version may differ; finding what it changed is what this is for.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from src.base.errors import Precondition
+from src.base.printable import dumps
+from src.runs import runfile
+
+# Parts of the provenance that two comparable runs share. `guard_answers` is not one: the model's text is the same.
+SAME = ("server", "generation", "language", "data", "database", "jobs", "platform", "cpu")
+NOTED = ("program", "python", "sqlite", "guard_answers", "time")
+REMEDY = "name a folder of results or its agent.json with --against"
+
+
+def load(path: Path, remedy: str) -> dict[str, Any]:
+    """Return the run in a result folder or an `agent.json`; `Precondition` with the remedy when it is not one."""
+    return runfile.read(path / "agent.json" if path.is_dir() else path, remedy)
+
+
+def against(run: dict[str, Any], other: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return what changed from `other` to `run`: `notes` (what differs without forbidding it) and `changed` questions.
+
+    Raises `Precondition` naming each condition that differs.
+    """
+    different = [*differing(run["provenance"], other["provenance"]), *(_incomplete(run, other))]
+    if different:
+        raise Precondition(f"these runs cannot be compared: {'; '.join(different)}")
+    here, there = run["provenance"], other["provenance"]
+    notes = {key: [there.get(key), here.get(key)] for key in NOTED if there.get(key) != here.get(key)}
+    return {"run": name, "notes": notes, "questions": len(run["results"]), "changed": changed([other, run])}
+
+
+def differing(here: dict[str, Any], there: dict[str, Any]) -> list[str]:
+    """Name what differs in the conditions of two runs, e.g. `server.slots: 1 there, 4 here`."""
+    found = []
+    for key in SAME:
+        ours, theirs = here.get(key), there.get(key)
+        if isinstance(ours, dict) and isinstance(theirs, dict):
+            pairs = [(f"{key}.{name}", theirs.get(name), ours.get(name)) for name in sorted({*ours, *theirs})]
+        else:
+            pairs = [(key, theirs, ours)]
+        found += [f"{name}: {_short(a)} there, {_short(b)} here" for name, a, b in pairs if a != b]
+    return found
+
+
+def _short(value: Any) -> str:
+    text = dumps(value)
+    return text if len(text) <= 80 else f"{text[:80]}…"
+
+
+def _incomplete(run: dict[str, Any], other: dict[str, Any]) -> list[str]:
+    sides = [where for where, side in (("there", other), ("here", run)) if not side["complete"]]
+    if sides:
+        return [f"the run {where} is not complete" for where in sides]
+    asked = [[(r["id"], r["query"], r.get("ref")) for r in side["results"]] for side in (run, other)]
+    return [] if asked[0] == asked[1] else ["the questions"]
+
+
+def changed(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the questions that did not come out the same in all runs: their `id`, and per stage what each run says."""
+    columns = [[_said(result) for result in run["results"]] for run in runs]
+    found = []
+    for place, row in enumerate(zip(*columns, strict=True)):
+        stages = {stage: [said[stage] for said in row] for stage in row[0] if all(stage in said for said in row)}
+        differing_stages = {stage: texts for stage, texts in stages.items() if any(t != texts[0] for t in texts)}
+        if differing_stages:
+            found.append({"id": runs[0]["results"][place]["id"], **differing_stages})
+    return found
+
+
+def _said(result: dict[str, Any]) -> dict[str, Any]:
+    """The outcome of a question, without its times; `delivered` in a guarded run only."""
+    said = {
+        "proposal": result["proposal"] and result["proposal"]["raw"],
+        "observation": result["trace"][0]["observation"] if result["trace"] else None,
+        "answer": result["answer"] and result["answer"]["raw"],
+        "error": result["error"],
+    }
+    if "delivered" in result:
+        said["delivered"] = result["delivered"] and result["delivered"]["text"]
+    return said

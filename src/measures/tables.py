@@ -1,0 +1,146 @@
+"""The measures of a run as tables for a terminal: the published ones, what lies beyond them, and what changed.
+
+Ours and somebody else's figures stand in columns of their own, and the two blocks in tables of their own.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from src.base.printable import dumps, excerpt
+from src.evaluate import PUBLISHED
+from src.measures.beyond import SPLIT
+from src.wording.check import FAULTS
+
+ANOTHER_PRODUCT = "another product was read"
+IDS_SHOWN = 12  # query numbers in one cell; evaluation.json has them all
+CHANGES_SHOWN = 30  # questions listed; evaluation.json has them all
+TEXT_SHOWN = 100  # characters of a text that changed
+
+MEASURES = (
+    ("queries", "questions asked"),
+    ("observation_correct", "share read right from the database"),
+    ("errors", "refused or failed questions"),
+    ("answer_marker_present", "share of answers with the stock number, or introuvable"),
+    ("mean_ms", "mean time of a question, both generations"),
+)
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows as aligned columns: the first to the left, the others to the right; the first row is the heading."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if column == 0 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]
+    return "\n".join(line.rstrip() for line in [lines[0], "  ".join("-" * width for width in widths), *lines[1:]])
+
+
+def heading(evaluation: dict[str, Any]) -> str:
+    """Return whose figures these are: model, build, device and machine; and what is wrong with the run as a whole."""
+    conditions = evaluation["provenance"]["run"]
+    server = conditions["server"]
+    named = (
+        server["model"] or "a model that the server does not name",
+        server["build"] or "build not reported",
+        server["device"] or "device not reported",
+        f"client on {conditions['cpu']}" if "cpu" in conditions else "",
+    )
+    lines = [", ".join(excerpt(part) for part in named if part)]
+    if not evaluation["complete"]:
+        lines.append(f"INCOMPLETE: {evaluation['measures']['queries']} results; finish the run with agent --resume")
+    if not evaluation["unchanged"]:
+        lines.append("THE DATABASE CHANGED during the run")
+    return "\n".join(lines)
+
+
+def measures(runs: Sequence[tuple[str, dict[str, Any]]]) -> str:
+    """Return the measures of our runs beside the published ones, which are labelled as somebody else's."""
+    columns = [*runs, *((f"R3 {place}*", run) for place, run in enumerate(PUBLISHED["runs"], 1))]
+    rows = [["measure", *(name for name, _ in columns)]]
+    rows += [[key, *(number(values[key]) for _, values in columns)] for key, _ in MEASURES]
+    note = f"* published by {PUBLISHED['source']}: {PUBLISHED['model']} on an {PUBLISHED['machine']}; not ours"
+    return f"{table(rows)}\n{note}"
+
+
+def number(value: float) -> str:
+    """Return a count as it is, a time with two digits, a share with four."""
+    return str(value) if isinstance(value, int) else f"{value:.2f}" if value > 1 else f"{value:.4f}"
+
+
+def beyond(block: dict[str, Any], queries: int) -> str:
+    """Return the second block: reads of another product, each wording measure with its queries, then the time."""
+    sides = [("model", block["model"]), ("delivered", block["delivered"])]
+    columns = [(name, side) for name, side in sides if side is not None]
+    rows = [["beyond the published marker", *(name for name, _ in columns), "  queries (of the model's answers)"]]
+    other = block["another_product"]  # whatever the sentence says, it says it of a product nobody asked about
+    rows.append([ANOTHER_PRODUCT, *(str(other["count"]) for _ in columns), f"  {_listed(other['ids'])}"])
+    for name, words in FAULTS.items():
+        rows.append([words, *(str(side["faults"][name]["count"]) for _, side in columns), _ids(columns[0][1], name)])
+    differs = [str(side["marker_differs"]["count"]) for _, side in columns]
+    rows.append(["marker and whole number disagree", *differs, f"  {_listed(block['model']['marker_differs']['ids'])}"])
+    shares = [[number(side[key]) for _, side in columns] for key in ("whole_number_present", "marker_present")]
+    rows.append(["share with the stock as a whole number", *shares[0], ""])
+    rows.append(["share with the published marker", *shares[1], ""])
+    if block["delivered"] is not None:
+        replaced = block["delivered"]["from_observation"]
+        rows.append(
+            ["sentences made from the observation", "", str(replaced["count"]), f"  {_listed(replaced['ids'])}"]
+        )
+    widest = max(len(row[-1]) for row in rows)
+    return f"{table([[*row[:-1], row[-1].ljust(widest)] for row in rows])}\n{times(block['time'], queries)}"
+
+
+def _ids(side: dict[str, Any], name: str) -> str:
+    return f"  {_listed(side['faults'][name]['ids'])}"
+
+
+def _listed(ids: Sequence[int]) -> str:
+    shown = ", ".join(map(str, ids[:IDS_SHOWN]))
+    return f"{shown}, … ({len(ids)})" if len(ids) > IDS_SHOWN else shown
+
+
+def times(block: dict[str, Any], queries: int) -> str:
+    """Return the percentiles and where the time of a question went, in lines."""
+    lines = [
+        f"time a question: p50 {block['p50_ms']:.0f} ms, p95 {block['p95_ms']:.0f} ms "
+        f"(slowest: {_listed(block['slowest']['ids'])})"
+    ]
+    if block["split_mean_ms"] is None:
+        return "\n".join([*lines, "  where it went is not known: no question has the timings of both generations"])
+    total = sum(block["split_mean_ms"].values()) or 1.0
+    for name, words in SPLIT.items():
+        value = block["split_mean_ms"][name]
+        lines.append(f"  {words:<28} {value:>10.1f} ms  {100 * value / total:>5.1f} %")
+    if block["split_queries"] < queries:
+        lines.append(f"  (mean of the {block['split_queries']} questions of {queries} with both timings)")
+    return "\n".join(lines)
+
+
+def against(compared: dict[str, Any], ours: dict[str, Any]) -> str:
+    """Return the measures of both runs and, question by question, what changed from the other run to ours."""
+    lines = [
+        f"\nagainst {excerpt(compared['run'])}",
+        measures([("that run", compared["measures"]), ("this run", ours)]),
+    ]
+    lines += [
+        f"  differs as well: {key}: {_text(then)} there, {_text(now)} here"
+        for key, (then, now) in compared["notes"].items()
+        if key != "time"
+    ]
+    lines.append(f"{len(compared['changed'])} of {compared['questions']} questions changed")
+    for change in compared["changed"][:CHANGES_SHOWN]:
+        lines += [
+            f"  question {change['id']}, {stage}: {_text(change[stage][0])} -> {_text(change[stage][1])}"
+            for stage in change
+            if stage != "id"
+        ]
+    if (left := len(compared["changed"]) - CHANGES_SHOWN) > 0:
+        lines.append(f"  … and {left} more in evaluation.json")
+    return "\n".join(lines)
+
+
+def _text(value: Any) -> str:
+    return excerpt(value if isinstance(value, str) else dumps(value), TEXT_SHOWN)

@@ -1,0 +1,226 @@
+"""One question as the page of `report` shows it: outcome, filter flags, summary line, stages and what decided.
+
+A stage is right, wrong or not reached; the outcome names the stage that went wrong first. Plain values and texts fit
+to be shown; what is HTML is not known here. A sentence without a fault is one in which the checks of `wording` found
+none, not a true one.
+"""
+
+import json
+from typing import Any
+
+from src.base.printable import excerpt, visible
+from src.measures import beyond
+from src.runs.results import CHECKS, observed, read_another, refused_by
+from src.wording import check
+
+HEADING_SHOWN = 120  # characters of a question in its heading
+SAID_SHOWN = 40  # characters of the model's sentence in the line of a closed question
+WHY_SHOWN = 60  # characters of an error there
+TEXT_SHOWN = 2000  # characters of one text on the page; agent.json has the whole
+
+# What became of a question: the letter of the stage that decided (for small cells), a sign, the words of the legend.
+# Hostile questions have no reference, hence the last.
+OUTCOMES = {
+    "right": ("", "✓", "right read, no fault found in the model’s sentence"),
+    "wording": ("S", "✗", "right read, a fault in the model’s sentence"),
+    "missing": ("S", "✗", "right read, the model’s sentence lacks the number"),
+    "other": ("O", "≠", "another product was read than the one asked about"),
+    "refused": ("P", "✗", "proposal refused, nothing read"),
+    "failed": ("!", "✗", "the server or the database failed"),
+    "unjudged": ("", "?", "a product was read; the question has no reference to compare it with"),
+}
+FILTERS = {
+    "other": "another product read",
+    "marker": "published marker missing",
+    "missing": "number missing",
+    "number": "another number",
+    "cut": "cut",
+    "replaced": "replaced",
+    "refused": "refused or failed",
+    "slow": "slow (slowest 5 %)",
+}
+# The faults of a sentence in the fewest words, for a line among many.
+SHORT = {
+    "no_answer": "no answer",
+    "cut": "cut",
+    "figure_missing": "number missing",
+    "unsupported_number": "another number",
+    "zero_as_not_found": "0 worded as not found",
+    "stock_as_not_found": "stock worded as not found",
+    "stock_as_none": "stock worded as none",
+    "not_found_as_stock": "unknown product worded as a stock",
+}
+NOT_REACHED = ("none", "–", "not reached")
+
+Cell = tuple[str, str, str]  # class, sign and words of one stage of one question
+
+
+def shown(value: Any, limit: int = TEXT_SHOWN) -> str:
+    """Return a value as text for the page: line breaks kept, control characters as escapes, its length bounded."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    cut = f" … ({len(text)} characters; the result file has the whole)" if len(text) > limit else ""
+    return "\n".join(visible(line) for line in text[:limit].split("\n")) + cut
+
+
+def duration(milliseconds: float) -> str:
+    """Return a time for a person, with a space that does not break: `8.1 s`, `247 ms`, `0.4 ms`."""
+    if milliseconds >= 1000:
+        return f"{milliseconds / 1000:.1f}\u00a0s"
+    return f"{milliseconds:.0f}\u00a0ms" if milliseconds >= 10 else f"{milliseconds:.1f}\u00a0ms"
+
+
+def question(result: dict[str, Any], slow: bool, limit: int, guarded: bool) -> dict[str, Any]:
+    """Return one question for the page; `limit` bounds each of its texts, `guarded` adds the delivered sentence."""
+    faults, other = _faults(result), read_another(result)
+    outcome = _outcome(result, faults, other)
+    compact, raw = _proposal(result, limit)
+    heading = excerpt(result["query"], min(limit, HEADING_SHOWN))
+    return {
+        "id": result["id"],
+        "heading": heading,
+        "query": shown(result["query"], limit) if heading != result["query"] else None,
+        "outcome": outcome,
+        "flags": _flags(result, faults, other, slow),
+        "clean": observed(result) is not None and not faults and other is None,
+        "cells": _cells(result, faults, other, outcome, guarded),
+        "summary": " · ".join(_summary(result, faults, other)),
+        "proposal": compact,
+        "proposal_raw": raw,
+        "checks": _checks(result),
+        "other": [visible(ref) for ref in other] if other else None,
+        "observation": shown(observed(result), limit) if observed(result) is not None else None,
+        "answer": shown(result["answer"]["raw"], limit) if result["answer"] else None,
+        "fault_names": faults,
+        "faults": [check.FAULTS[name] for name in faults],
+        "delivered": result.get("delivered"),
+        "because": _because(result, faults),
+        "error": result["error"],
+        "split": beyond.split_ms(result),
+    }
+
+
+def _faults(result: dict[str, Any]) -> list[str]:
+    """Return the faults of the model's sentence as `evaluate` counts them; none where nothing was read."""
+    seen, answer = observed(result), result["answer"]
+    if seen is None:
+        return []
+    if answer is None:
+        return ["no_answer"]
+    return check.faults(answer["raw"], seen, result["trace"][0]["call"]["arguments"]["ref"], answer["finish_reason"])
+
+
+def _because(result: dict[str, Any], faults: list[str]) -> list[str]:
+    """Why the guard replaced a sentence, where that is more than its faults: the published marker alone was missing."""
+    reasons = (result.get("delivered") or {}).get("reasons", [])
+    return [visible(check.FAULTS.get(reason, reason)) for reason in reasons if reason not in faults]
+
+
+def _outcome(result: dict[str, Any], faults: list[str], other: tuple[str, str] | None) -> str:
+    if not result["trace"]:
+        return "refused" if refused_by(result) else "failed"
+    if other:
+        return "other"
+    if result["answer"] is None:
+        return "failed"
+    if "ref" not in result:
+        return "unjudged"
+    return "missing" if "figure_missing" in faults else "wording" if faults else "right"
+
+
+def _flags(result: dict[str, Any], faults: list[str], other: tuple[str, str] | None, slow: bool) -> list[str]:
+    seen, answer, given = observed(result), result["answer"], result.get("delivered")
+    flags = {
+        "other": other is not None,
+        "marker": answer is None or seen is None or check.marker(seen) not in answer["raw"],
+        "missing": "figure_missing" in faults,
+        "number": "unsupported_number" in faults,
+        "cut": "cut" in faults,
+        "replaced": given is not None and given["source"] == "observation",
+        "refused": answer is None,
+        "slow": slow,
+    }
+    return [name for name, is_so in flags.items() if is_so]
+
+
+def _cells(
+    result: dict[str, Any], faults: list[str], other: tuple[str, str] | None, outcome: str, guarded: bool
+) -> list[Cell]:
+    """What each stage came to, in the order of the stages; the words are for those who see no sign."""
+    refused, given = refused_by(result), result.get("delivered")
+    if observed(result) is not None:
+        first: Cell = ("right", "✓", "passed every check")
+    elif refused:
+        first = ("refused", "✗", f"refused by the check: {refused}")
+    else:
+        first = ("right", "✓", "passed every check") if result["proposal"] else ("failed", "✗", "no usable reply")
+    cells = [first, _read_cell(result, other, first[0]), _sentence_cell(result, faults)]
+    if guarded:
+        replaced = given is not None and given["source"] == "observation"
+        words = "replaced by a sentence from the observation" if replaced else "the model’s own sentence"
+        about = ("other", "≠", f"{words}, about another product") if other else ("right", "✓", words)
+        cells.append(about if given else NOT_REACHED)
+    return cells
+
+
+def _read_cell(result: dict[str, Any], other: tuple[str, str] | None, before: str) -> Cell:
+    if observed(result) is None:
+        return ("failed", "✗", "the database could not be read") if before == "right" else NOT_REACHED
+    if other:
+        return ("other", "≠", visible(f"asked {other[0]}, read {other[1]}"))
+    return ("right", "✓", "right read") if "ref" in result else ("unjudged", "?", OUTCOMES["unjudged"][2])
+
+
+def _sentence_cell(result: dict[str, Any], faults: list[str]) -> Cell:
+    if observed(result) is None:
+        return NOT_REACHED
+    if result["answer"] is None:
+        return ("failed", "✗", SHORT["no_answer"])
+    if faults:
+        return ("missing" if "figure_missing" in faults else "wording", "✗", _named(faults))
+    return ("right", "✓", "no fault found")
+
+
+def _named(faults: list[str]) -> str:
+    return ", ".join(SHORT[name] for name in faults)
+
+
+def _summary(result: dict[str, Any], faults: list[str], other: tuple[str, str] | None) -> list[str]:
+    """The evidence in a line: what was read, what was said of it, what is wrong with that, how long it took."""
+    seen, answer, why = observed(result), result["answer"], excerpt(result["error"] or "", WHY_SHOWN)
+    parts = []
+    if seen is None:
+        check = refused_by(result)
+        parts.append(f"refused ({check}): {why}" if check else f"failed: {why}")
+    else:
+        read = f"stock {seen['stock']}" if "stock" in seen else "not found"
+        parts.append(visible(f"asked {other[0]}, read {other[1]}: {read}" if other else read))
+        if answer:
+            said = " ".join(answer["raw"].split(maxsplit=SAID_SHOWN))
+            parts.append(f"said “{visible(said[:SAID_SHOWN].rstrip())}{'…' if len(said) > SAID_SHOWN else ''}”")
+        parts.append((_named(faults) or "no fault found") + ("" if answer else f": {why}"))
+    if "replaced" in _flags(result, faults, other, False):
+        parts.append("replaced")
+    return [*parts, duration(1000 * result["seconds"])]
+
+
+def _proposal(result: dict[str, Any], limit: int) -> tuple[str | None, str | None]:
+    """The proposal on one line where that changes nothing but the white space, and then also as it was written."""
+    if not result["proposal"]:
+        return None, None
+    raw = result["proposal"]["raw"]
+    try:
+        compact = json.dumps(json.loads(raw), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return shown(raw, limit), None
+    same = compact == raw or "".join(compact.split()) != "".join(raw.split())
+    return (shown(raw, limit), None) if same else (shown(compact, limit), shown(raw, limit))
+
+
+def _checks(result: dict[str, Any]) -> list[tuple[str, str]]:
+    """The checks on the way to the database that passed, the one that decided, and those not reached any more."""
+    decided = refused_by(result) or ("reply" if not result["proposal"] else None)
+    if result["trace"] or decided is None:  # without a trace: it passed all of them, and the database could not be read
+        return [("passed", ", ".join(CHECKS))]
+    place = CHECKS.index(decided)
+    states = (("passed", CHECKS[:place]), ("refused", (decided,)), ("not reached", CHECKS[place + 1 :]))
+    return [(state, ", ".join(names)) for state, names in states if names]

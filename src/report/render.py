@@ -1,0 +1,90 @@
+"""`report`: one self-contained HTML page about a run, to be read from a file.
+
+What it says is decided in `content` and `question`, how it looks in `page.html.j2` with `page.css`
+and `page.js`. Texts of a model or a server go through the template's escaping, with control and direction characters
+shown as escapes. Measures come from `evaluate`: without its file the page says so.
+"""
+
+import base64
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from src.base import printable
+from src.base.errors import Precondition
+from src.report.content import TEXTS_BUDGET, content
+from src.report.question import duration, shown
+from src.runs import runfile, store
+from src.runs.outputs import Outputs
+
+NO_BREAK = "\u00a0"  # in our own figures, `8.1 s`
+HERE = Path(__file__).parent
+PAGE_BYTES = (
+    2_000_000  # a page of this size opens at once; texts are cut shorter, down to the last share, to stay below
+)
+SHARES = (1, 4, 16)
+
+
+def report(outputs: Outputs) -> Path:
+    """Write `report.html` about the last run; returns its path.
+
+    Raises `Precondition` when there is no run or the template library is missing.
+    """
+    run = runfile.read(outputs.json("agent"), runfile.remedy(outputs))
+    if not run["results"]:
+        raise Precondition(f"{outputs.json('agent')} holds no result; {runfile.remedy(outputs)}")
+    extra = {name: _optional(outputs.json(name)) for name in ("evaluation", "negatives")}
+    return store.write_text(outputs.folder / "report.html", page(run, **extra))
+
+
+def _optional(path: Path) -> dict[str, Any] | None:
+    found = store.read_json(path, "make it again or move it away") if path.exists() else None
+    return found if isinstance(found, dict) else None
+
+
+def page(run: dict[str, Any], evaluation: dict[str, Any] | None, negatives: dict[str, Any] | None) -> str:
+    """Return the page about `run`; the other two are the contents of their files, or `None` where there is none."""
+    try:
+        import jinja2
+        from markupsafe import Markup
+    except ImportError as exc:
+        raise Precondition(
+            f"the report needs Jinja2 ({exc}); install it with: pip install --require-hashes -r configs/app.lock"
+        ) from exc
+    engine = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_fit,
+    )
+    engine.filters["shown"] = shown
+    engine.filters["duration"] = duration
+    engine.filters["of"] = lambda count, word: f"{count} {word}" if count == 1 else f"{count} {word}s"
+    engine.filters["tojson_text"] = lambda value: shown(json.dumps(value, ensure_ascii=False, indent=2), TEXTS_BUDGET)
+    style, script = ((HERE / f"page.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
+    template = engine.get_template("page.html.j2")
+    made = ""
+    for share in SHARES:  # escapes make of one character up to ten: only the page itself tells its size
+        made = template.render(
+            **content(run, evaluation, negatives, TEXTS_BUDGET // share),
+            style=Markup(style),  # noqa: S704  # our own files, not data
+            script=Markup(script),  # noqa: S704
+            policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+            "base-uri 'none'; form-action 'none'",
+        )
+        if len(made.encode()) < PAGE_BYTES:
+            break
+    return made
+
+
+def _fit(value: Any) -> Any:
+    """Make every text fit to be shown, bounded by `shown` or not; the spaces that keep a unit with its number stay."""
+    return NO_BREAK.join(map(printable.shown, value.split(NO_BREAK))) if type(value) is str else value
+
+
+def _hash(text: str) -> str:
+    """The source of a Content-Security-Policy that allows exactly this inline text."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

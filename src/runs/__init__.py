@@ -1,0 +1,5 @@
+"""A run of the agent from its data file to its record: questions, results as they come, the journal, resuming, and the
+conditions that a result was produced under.
+
+How one question is answered is in `src/agent.py`; what a result is worth, in `src.measures`.
+"""

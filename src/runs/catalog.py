@@ -1,0 +1,80 @@
+"""The shop's data file: products, and questions in four languages, checked against a JSON Schema on load.
+
+Not checked: that a question's text names the reference beside it; the tests do that for the file we ship.
+"""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from src.base.errors import Precondition
+from src.base.paths import ROOT, near
+from src.base.printable import excerpt
+
+DATA = near(ROOT / "data" / "products.json")
+SCHEMA = ROOT / "configs" / "products.schema.json"
+HOSTILE_SCHEMA = ROOT / "configs" / "hostile.schema.json"
+LANGUAGES = ("en", "es", "vi", "fr")
+REMEDY = "restore it from the repository or name another file with --data"
+
+
+def load(path: Path = DATA) -> dict[str, Any]:
+    """Return `products` (records of ref, name, stock) and `queries` (id, ref and the text in each language).
+
+    A file of hostile questions holds `questions` instead. Raises `Precondition` naming the record and the rule it
+    breaks.
+    """
+    import jsonschema  # heavy; only the commands that read the data file pay for it
+
+    from src.runs.store import read_bytes  # with OpenSSL; `--help` reads this module too
+
+    try:
+        # 5.0 is an integer to JSON Schema and none to us: a number with a point stays a text, which the schema refuses
+        data = json.loads(read_bytes(path).decode("utf-8"), parse_float=str)
+    except (OSError, ValueError, RecursionError) as exc:
+        raise Precondition(f"{path} cannot be read ({exc}); {REMEDY}") from None
+    schema = HOSTILE_SCHEMA if is_hostile(data) else SCHEMA
+    rules = jsonschema.Draft202012Validator(json.loads(schema.read_text(encoding="utf-8")))
+    fault = jsonschema.exceptions.best_match(rules.iter_errors(data))
+    if fault is not None:
+        raise Precondition(f"{path}: {fault.json_path[2:] or 'the file'}: {_rule(fault)}; {REMEDY}")
+    for records, key in (("products", "ref"), ("queries", "id"), ("questions", "id")):
+        count = Counter(record[key] for record in data.get(records, ()))
+        if repeated := [value for value, times in count.items() if times > 1]:
+            raise Precondition(f"{path}: {records}: {key} {repeated[0]!r} appears twice; {REMEDY}")
+    return data  # type: ignore[no-any-return]  # the schema has just said what it is
+
+
+def is_hostile(data: Any) -> bool:
+    """Whether these are hostile questions (`data/hostile.json`) rather than a shop's products and queries."""
+    return isinstance(data, dict) and "questions" in data
+
+
+def products(data: dict[str, Any], path: Path) -> list[dict[str, Any]]:
+    """Return the products of a data file; `Precondition`, naming its path, when it holds none."""
+    if is_hostile(data):
+        raise Precondition(f"{path} holds questions and no products; leave --data out, or name a shop's file")
+    return data["products"]  # type: ignore[no-any-return]
+
+
+def _rule(fault: Any) -> str:
+    return f"{excerpt(fault.message)} (rule: {fault.validator})"
+
+
+def questions(data: dict[str, Any], language: str) -> list[dict[str, Any]]:
+    """Return the questions in one language as `{"id": 0, "ref": "REF-000", "query": "What is ..."}`.
+
+    Hostile questions are in various languages and are about no reference that can be relied on.
+    """
+    if is_hostile(data):
+        return [{"id": item["id"], "query": item["query"]} for item in data["questions"]]
+    field = "query" if language == "en" else language  # the tutorial's field holds the English text
+    return [{"id": item["id"], "ref": item["ref"], "query": item[field]} for item in data["queries"]]
+
+
+def origin(path: Path) -> dict[str, str]:
+    """Name the data file and its SHA-256, for the record of a run."""
+    from src.tools import digest  # brings sqlite3 and OpenSSL; `--help` reads this module too
+
+    return {"file": path.name, "sha256": digest(path)}

@@ -1,0 +1,91 @@
+"""Questions in flight: one after the other (R3's way), or several at a time with `agent --jobs N`.
+
+Each worker thread has its own read-only connection and, through `client.current()`, its own HTTP client; the checks
+are those of `agent.run()` in every case. Results come as they are ready; putting them in order is the caller's work.
+"""
+
+import queue
+import sqlite3
+import threading
+from collections.abc import Generator, Sequence
+from typing import Any
+
+from src import agent
+from src.base.errors import CommandError, Precondition
+from src.runs.outputs import Outputs
+from src.server.reply import TransportFailure
+
+Answered = tuple[dict[str, Any], bool]
+
+
+def ask(db: sqlite3.Connection, question: dict[str, Any]) -> Answered:
+    """Return the result of one question, and whether it failed in transport."""
+    failures: list[Exception] = []
+    result = agent.run(db, question, failed=failures.append)
+    return result, any(isinstance(failure, TransportFailure | OSError) for failure in failures)
+
+
+def answered(outputs: Outputs, questions: Sequence[dict[str, Any]], jobs: int = 1) -> Generator[Answered, None, None]:
+    """Ask the questions, `jobs` at a time, and yield what `ask` returns for each.
+
+    Closing the iterator hands out no further question. What is in flight then is not waited for, so that Ctrl-C
+    does not take as long as a reply.
+    """
+    if jobs > 1:
+        yield from _in_parallel(outputs, questions, min(jobs, len(questions)))
+        return
+    db = outputs.open_database()
+    try:
+        for question in questions:
+            yield ask(db, question)
+    finally:
+        db.close()
+
+
+def _in_parallel(outputs: Outputs, questions: Sequence[dict[str, Any]], jobs: int) -> Generator[Answered, None, None]:
+    waiting: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+    ready: queue.SimpleQueue[Answered | CommandError | None] = queue.SimpleQueue()  # None: a worker has ended
+    stopped = threading.Event()
+    for question in questions:
+        waiting.put(question)
+
+    def work() -> None:
+        try:
+            db = outputs.open_database()
+            try:
+                while not stopped.is_set():
+                    ready.put(ask(db, waiting.get_nowait()))
+            except queue.Empty:
+                pass
+            finally:
+                db.close()
+        except CommandError as exc:
+            ready.put(exc)
+        finally:
+            ready.put(None)
+
+    try:
+        # Daemon threads: the ones of an executor are waited for at exit, up to a whole timeout.
+        for number in range(jobs):
+            _start(threading.Thread(target=work, name=f"question-{number}", daemon=True), jobs)
+        running, left = jobs, len(questions)
+        while running:
+            item = ready.get()
+            if item is None:
+                running -= 1
+            elif isinstance(item, CommandError):
+                raise item
+            else:
+                left -= 1
+                yield item
+        if left:
+            raise RuntimeError(f"{left} questions were not asked: a worker thread failed, see its traceback above")
+    finally:
+        stopped.set()
+
+
+def _start(thread: threading.Thread, jobs: int) -> None:
+    try:
+        thread.start()
+    except RuntimeError as exc:  # the limit of a container or a user is reached; each job takes two threads
+        raise Precondition(f"--jobs {jobs}: {exc}; use a smaller number") from None

@@ -1,0 +1,92 @@
+"""What an interrupted run left: guarded from a second run, resumed by `agent --resume`, or kept under another name.
+
+The journal is read line by line: a line must match its checksum, and its result must be that of one of the questions.
+"""
+
+import itertools
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from src.base.errors import Precondition
+from src.runs import runfile, store
+from src.runs.outputs import Outputs
+from src.runs.session import Run, Say
+
+
+@contextmanager
+def exclusive(outputs: Outputs) -> Iterator[None]:
+    """Hold the folder for one run at a time, from before its journal is read until its results are written.
+
+    Raises `Precondition` when another run holds it.
+    """
+    with store.Journal(outputs.journal).exclusive():
+        yield
+
+
+def resume(run: Run, say: Say) -> None:
+    """Take over the finished results of an interrupted run under the same conditions.
+
+    A question that failed in transport, or whose line in the journal is damaged, counts as not asked. Raises
+    `Precondition` when there is nothing to resume or when model, settings, language, data or database differ: two of
+    them are never mixed in one result.
+    """
+    journal = run.outputs.journal
+    entries = store.Journal(journal).read()
+    if not entries:
+        raise Precondition(f"{journal} holds no interrupted run; start one with: {run.outputs.command('agent')}")
+    try:
+        found = entries[0]["identity"]
+        differing = [name for name in run.identity if found[name] != run.identity[name]]
+    except (KeyError, TypeError):
+        raise Precondition(
+            f"{journal} is not a journal of this program; move it away and start anew: {run.outputs.command('agent')}"
+        ) from None
+    if differing:
+        raise Precondition(
+            f"the interrupted run in {journal} was made under different conditions: {', '.join(differing)}; "
+            "finish it under its own conditions, or start anew without --resume"
+        )
+    run.results, damaged = _finished(entries[1:], run.questions)
+    run.kept = len(run.results)
+    if damaged:
+        say(f"{damaged} lines of {journal} are damaged and left out; their questions are asked again")
+
+
+def _finished(entries: Sequence[Any], questions: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], int]:
+    """Return the usable results of a journal, one for each question, and the number of damaged lines."""
+    asked = {question["id"]: question for question in questions}
+    finished: list[dict[str, Any]] = []
+    damaged = 0
+    for entry in entries:
+        if isinstance(entry, dict) and entry.get("transport_failure") is True:
+            continue
+        result = entry.get("result") if isinstance(entry, dict) else None
+        identifier = result.get("id") if isinstance(result, dict) else None
+        question = asked.pop(identifier, None) if type(identifier) is int else None
+        if question is not None and runfile.is_result_of(result, question):
+            finished.append(entry["result"])
+        else:
+            damaged += 1
+    return finished, damaged
+
+
+def set_aside(run: Run, say: Say) -> None:
+    """Keep what an interrupted run left under another name before a new run takes its place."""
+    journal = run.outputs.journal
+    entries = store.Journal(journal).read()
+    if len(entries) > 1 or entries == [None]:  # a header alone holds nothing; one damaged line may be anything
+        kept = _free_name(journal.with_name("agent.interrupted.jsonl"))
+        journal.replace(kept)
+        say(
+            f"an interrupted run had {len(entries) - 1} results; they are kept in {kept} "
+            "(agent --resume would have continued that run)"
+        )
+
+
+def _free_name(path: Path) -> Path:
+    """Return `path`, or the first of `NAME-2`, `NAME-3`, ... that nothing has."""
+    names = (path.with_stem(f"{path.stem}-{number}") for number in itertools.count(2))
+    return next(name for name in itertools.chain([path], names) if not os.path.lexists(name))

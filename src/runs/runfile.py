@@ -1,0 +1,92 @@
+"""The results of a run, as `agent.json` and its journal hold them, checked before anything is computed from them.
+
+The files lie in a folder that others may write to: a damaged or foreign one is a precondition that is missing.
+Not checked: that somebody has not written plausible results of their own.
+"""
+
+import functools
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from src.base.errors import Precondition
+from src.base.paths import ROOT
+from src.base.printable import excerpt
+from src.runs import catalog, store
+from src.runs.outputs import Outputs
+
+if TYPE_CHECKING:
+    import jsonschema
+
+SCHEMA = ROOT / "configs" / "agent.schema.json"
+EVALUATION = ROOT / "configs" / "evaluation.schema.json"
+
+
+@functools.cache
+def _rules(part: str, any_call: bool = False) -> "jsonschema.protocols.Validator":
+    import jsonschema  # heavy; only the commands that read results pay for it
+
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    if any_call:
+        del schema["$defs"]["result"]["properties"]["trace"]["items"]["properties"]["call"]
+    return jsonschema.Draft202012Validator({"$ref": f"#{part}", "$defs": schema["$defs"], "whole": schema})
+
+
+def is_result_of(result: Any, question: dict[str, Any]) -> bool:
+    """Whether `result` is the finished result of exactly this question."""
+    return _rules("/$defs/result").is_valid(result) and _answers(result, question)
+
+
+def _answers(result: dict[str, Any], question: dict[str, Any]) -> bool:
+    return all(name in result and result[name] == value for name, value in question.items())
+
+
+def is_evaluation(found: Any) -> bool:
+    """Whether this is what `evaluate` writes, by its own schema."""
+    import jsonschema
+
+    rules = json.loads(EVALUATION.read_text(encoding="utf-8"))
+    return bool(jsonschema.Draft202012Validator(rules).is_valid(found))
+
+
+def read(path: Path, if_missing: str, any_call: bool = False) -> dict[str, Any]:
+    """Return the run in an `agent.json`; `Precondition` ends with `if_missing`, the remedy, when there is none.
+
+    With `any_call` the calls in the traces may be anything: for a reader that judges them.
+    """
+    run = store.read_json(path, if_missing)
+    fault = next(iter(_rules("/whole", any_call).iter_errors(run)), None)
+    if fault is not None:
+        raise Precondition(f"{path} does not hold a run: {fault.json_path}: {excerpt(fault.message)}; {if_missing}")
+    identifiers = [result["id"] for result in run["results"]]
+    if len(set(identifiers)) != len(identifiers):
+        raise Precondition(f"{path} does not hold a run: a question has two results; {if_missing}")
+    return dict(run)
+
+
+def remedy(outputs: Outputs) -> str:
+    """How to make a missing `agent.json`."""
+    return f"run the questions first with: {outputs.command('agent')}"
+
+
+def load(outputs: Outputs, data: Path, content: dict[str, Any], any_call: bool = False) -> dict[str, Any]:
+    """Return what `read` returns for `agent.json`; also refuses a run that was made from other data than `data`.
+
+    `content` is what the catalogue at `data` holds: every result must be that of one of its questions, since later
+    steps look its reference up.
+    """
+    path = outputs.json("agent")
+    run = read(path, remedy(outputs), any_call)
+    origin = run["provenance"]["data"]
+    if origin != catalog.origin(data):
+        raise Precondition(
+            f"{path} was made from {excerpt(origin['file'])} ({origin['sha256'][:8]}), not from {data} as it is now; "
+            "name the file of that run with --data, or run the questions again"
+        )
+    asked = {q["id"]: q for q in catalog.questions(content, run["provenance"]["language"])}
+    for result in run["results"]:
+        if not _answers(result, asked.get(result["id"], {"id": None})):
+            raise Precondition(
+                f"{path} does not hold a run: question {result['id']} is not one of {data}; {remedy(outputs)}"
+            )
+    return run

@@ -1,0 +1,202 @@
+"""`agent`: all questions of a data file, in order, each result kept as it comes.
+
+A finished question is one line of the journal, forced to disk; `agent.json` is written when the run ends, complete or
+not. Three transport failures in a row mean that the server is down. The database digest before and after must agree.
+"""
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from src import agent
+from src.base.errors import CheckFailed, Interrupted, Precondition, ServerUnavailable, interruption
+from src.runs import catalog, jobs, provenance, store
+from src.runs.outputs import Outputs
+from src.server import client, readiness
+from src.server.reply import BadReply, TransportFailure
+from src.tools import digest
+from src.wording import deliver
+
+GIVE_UP_AFTER = 3  # transport failures in a row: one may be chance, three mean that the server is down
+
+Say = Callable[[str], object]
+
+
+@dataclass
+class Run:
+    """One run of the agent: what is asked under which conditions, and its results so far."""
+
+    outputs: Outputs
+    identity: dict[str, Any]
+    questions: list[dict[str, Any]]
+    results: list[dict[str, Any]] = field(default_factory=list)
+    kept: int = 0
+    lost: set[int] = field(default_factory=set)  # ids that failed in transport: --resume asks them again
+
+    @property
+    def missing(self) -> list[dict[str, Any]]:
+        """The questions that have no result yet."""
+        done = {result["id"] for result in self.results}
+        return [question for question in self.questions if question["id"] not in done]
+
+
+def begin(outputs: Outputs, data: Path, language: str, say: Say, *, guarded: bool = False, in_flight: int = 1) -> Run:
+    """Check what a run needs (data, database, server) and return it, not yet started.
+
+    `guarded` adds the delivered sentence to each result; `in_flight` questions are asked at a time.
+    Raises `Precondition` or `ServerUnavailable`.
+    """
+    questions = catalog.questions(catalog.load(data), language)
+    outputs.open_database().close()
+    identity = {
+        **provenance.machine(),
+        **conditions(outputs, language, guarded, say),
+        "data": catalog.origin(data),
+        "jobs": in_flight,
+    }
+    if (slots := identity["server"]["slots"]) is not None and slots < in_flight:
+        has = "1 slot" if slots == 1 else f"{slots} slots"
+        say(f"the server has {has}; the other {in_flight - slots} of {in_flight} questions in flight will wait")
+    return Run(outputs, identity, questions)
+
+
+def conditions(outputs: Outputs, language: str, guarded: bool, say: Say) -> dict[str, Any]:
+    """Wait for the server and return what decides about the text of an answer.
+
+    Raises `ServerUnavailable`.
+    """
+    server = client.current()
+    readiness.wait_ready(server, say)
+    try:
+        reported = provenance.server(server)
+    except (TransportFailure, BadReply) as exc:
+        raise ServerUnavailable(f"model server {server.config.base_url}: {exc}; see its log") from None
+    return {
+        "server": reported,
+        "generation": agent.GENERATION,
+        "language": language,
+        "database": digest(outputs.database),
+        "guard_answers": guarded,
+    }
+
+
+def work(run: Run, progress: Callable[[dict[str, Any]], object]) -> Path:
+    """Ask the questions that have no result yet and write `agent.json`; returns its path.
+
+    Raises `ServerUnavailable` when the server is down and `CheckFailed` when the database or the model changed, after
+    writing. Whatever else ends the run early, Ctrl-C included, leaves `agent.json` with what was finished, marked
+    incomplete; on a full disk only the journal has them.
+    """
+    path = run.outputs.json("agent")
+    entries = [{"identity": run.identity}, *(_entry(result, transport=False) for result in run.results)]
+    try:
+        with store.Journal(run.outputs.journal).writing(entries) as journal:
+            try:
+                _ask_all(run, journal, progress)
+            finally:
+                record = _write(run, path)
+    except KeyboardInterrupt as exc:
+        raise Interrupted(f"{interruption(exc)}; {_kept(run)}") from exc
+    except BrokenPipeError as exc:
+        raise Interrupted(f"interrupted by a reader that closed the output; {_kept(run)}") from exc
+    except OSError as exc:
+        raise Precondition(f"{exc.strerror or exc}: the results cannot be written; {_kept(run)}") from exc
+    if not run.missing:
+        run.outputs.journal.unlink()
+    _check(run, record, path)
+    return path
+
+
+def _kept(run: Run) -> str:
+    kept, remedy = len(run.results) - len(run.lost), run.outputs.command("agent --resume")
+    return f"{kept} of {len(run.questions)} results are kept, finish with: {remedy}"
+
+
+def _ask_all(run: Run, journal: store.Journal, progress: Callable[[dict[str, Any]], object]) -> None:
+    failures = 0
+    with contextlib.closing(jobs.answered(run.outputs, run.missing, run.identity["jobs"])) as answered:
+        for result, transport in answered:
+            if run.identity["guard_answers"]:
+                result["delivered"] = deliver.deliver(result, run.identity["language"])
+            journal.append(_entry(result, transport))
+            run.results.append(result)
+            run.lost |= {result["id"]} if transport else set()
+            progress(result)
+            failures = failures + 1 if transport else 0
+            if failures == GIVE_UP_AFTER:
+                _withdraw(run, failures)
+                raise ServerUnavailable(
+                    f"the model server is gone ({failures} transport failures in a row: {result['error']}); "
+                    f"start it again; {_kept(run)}"
+                )
+
+
+def _withdraw(run: Run, failures: int) -> None:
+    """Take the last results back: questions that nobody was there to answer have not been asked."""
+    for result in run.results[-failures:]:
+        run.lost.discard(result["id"])
+    del run.results[-failures:]
+
+
+def _check(run: Run, record: dict[str, Any], path: Path) -> None:
+    """Raise `CheckFailed` unless one database, unchanged, and one model stand behind the results."""
+    if not record["unchanged"]:
+        raise CheckFailed(f"{run.outputs.database} changed during the run; see the two digests in {path}")
+    replies = [reply for result in run.results for reply in (result["proposal"], result["answer"]) if reply]
+    for key in ("model", "build"):
+        named = sorted({reply[key] for reply in replies if key in reply})
+        if len(named) > 1:
+            raise CheckFailed(
+                f"the model server changed during the run: its replies name two of {key}, "
+                f"{' and '.join(named[:2])}; start a new run"
+            )
+
+
+def _digest_now(run: Run) -> str | None:
+    try:
+        return digest(run.outputs.database)
+    except FileNotFoundError:
+        return None
+
+
+def _entry(result: dict[str, Any], transport: bool) -> dict[str, Any]:
+    return {"result": result, "transport_failure": transport}
+
+
+def _write(run: Run, path: Path) -> dict[str, Any]:
+    """Write `agent.json` in the order of the questions and return its content.
+
+    An incomplete one never takes the place of a complete one.
+    """
+    order = {question["id"]: place for place, question in enumerate(run.questions)}
+    complete = not run.missing
+    if not complete and path.exists() and not _is_incomplete(path):
+        path.replace(path.with_name("agent.previous.json"))
+    after = _digest_now(run)
+    record = {
+        "provenance": {
+            **provenance.program(),
+            **run.identity,
+            "tokens_from_cache": provenance.tokens_from_cache(run.results),
+        },
+        "complete": complete,
+        "resumed": bool(run.kept),
+        "kept": run.kept,
+        "digest_before": run.identity["database"],
+        "digest_after": after,
+        "unchanged": after == run.identity["database"],
+        "results": sorted(run.results, key=lambda result: order[result["id"]]),
+    }
+    store.write_json(path, record)
+    return record
+
+
+def _is_incomplete(path: Path) -> bool:
+    """Whether this is an incomplete run of ours, which a later state of the same may replace."""
+    try:
+        found = store.read_json(path, "it is replaced")
+    except Precondition:
+        return False
+    return isinstance(found, dict) and found.get("complete") is False

@@ -1,0 +1,137 @@
+"""The files in `outputs/`: written whole or not at all, and a journal that survives a kill.
+
+A JSON file is built beside its final name and renamed over it; the journal gains one line per finished question,
+each forced to the disk. Standard library only.
+"""
+
+import contextlib
+import errno
+import fcntl
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from src.base.errors import Precondition
+from src.base.printable import dumps, finite, loads
+
+LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK  # no file outside by a link, no wait for a pipe
+LINE = re.compile(rb'\{"sha256":"([0-9a-f]{64})","entry":(.*)\}', re.DOTALL)  # the journal's: an entry and its checksum
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Put `text` under `path` in one step: a reader finds the old file or the new one, never a part."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}.tmp")
+    try:
+        with draft.open("x", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+        _sync_folder(path.parent)
+    finally:
+        draft.unlink(missing_ok=True)
+    return path
+
+
+def _sync_folder(folder: Path) -> None:
+    """Force the folder's entries to the disk: until then a power cut may bring back the old name."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_json(path: Path, value: Any) -> Path:
+    """Write `value` as indented JSON with a final newline, atomically; returns the path."""
+    return write_text(path, dumps(value, indent=2) + "\n")
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the bytes of a regular file.
+
+    Raises `OSError` for anything else: a pipe would be waited for, a device never ends.
+    """
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        return file.read()
+
+
+def read_json(path: Path, remedy: str) -> Any:
+    """Return what a JSON file holds; `Precondition` says that it is missing or damaged, and the remedy."""
+    try:
+        return loads(read_bytes(path).decode("utf-8"), number=finite)
+    except FileNotFoundError:
+        raise Precondition(f"{path} is missing; {remedy}") from None
+    except (OSError, UnicodeDecodeError, ValueError, RecursionError) as exc:
+        raise Precondition(f"{path} cannot be read ({exc}); {remedy}") from None
+
+
+class Journal:
+    """An append-only file of JSON lines: a header that says what is being run, then one line per finished question.
+
+    Each line carries the SHA-256 of its entry's bytes: a flipped bit can leave a line well-formed and wrong.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file: Any = None
+
+    def read(self) -> list[Any]:
+        """Return the entries of the whole lines, and `None` for each line that a crash or a fault damaged."""
+        try:
+            text = read_bytes(self.path)
+        except FileNotFoundError:
+            return []
+        return [_entry(line) for line in text.split(b"\n") if line]
+
+    @contextlib.contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Hold an exclusive lock on the journal; remove temporary files a killed run left.
+
+        Raises `Precondition` when another program holds it.
+        """
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(os.open(self.path.with_suffix(".lock"), LOCK_FLAGS, 0o666), "rb") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise Precondition(f"another run is writing {self.path}; wait for it or use --outputs") from None
+            for draft in self.path.parent.glob(f".{self.path.stem.partition('.')[0]}.*.tmp"):
+                draft.unlink(missing_ok=True)
+            yield
+
+    @contextlib.contextmanager
+    def writing(self, entries: list[Any]) -> Iterator["Journal"]:
+        """Start the file anew with `entries`, then take more."""
+        write_text(self.path, "".join(map(_line, entries)))
+        with self.path.open("ab", buffering=0) as self._file:
+            yield self
+
+    def append(self, entry: Any) -> None:
+        """Add one line and force it to the disk: after this a power cut does not lose it."""
+        line = _line(entry).encode()
+        if self._file.write(line) != len(line):  # the disk became full within the line
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
+        os.fsync(self._file.fileno())
+
+
+def _line(entry: Any) -> str:
+    body = dumps(entry)
+    return f'{{"sha256":"{hashlib.sha256(body.encode()).hexdigest()}","entry":{body}}}\n'
+
+
+def _entry(line: bytes) -> Any:
+    parts = LINE.fullmatch(line)
+    if parts is None or hashlib.sha256(parts[2]).hexdigest().encode() != parts[1]:
+        return None
+    try:
+        return loads(parts[2], number=finite)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,67 @@
+"""The connections under `client`: each leaves a handle by which a deadline can cut it, and reads strict chunks.
+
+It uses internals of urllib3 and `http.client`; the fault suite shows when an upgrade moves
+them. Nothing here knows what is asked.
+"""
+
+import http.client
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import urllib3
+from requests.adapters import HTTPAdapter
+
+
+class _Reply(http.client.HTTPResponse):
+    """The last reply of its connection; a chunk of negative size is refused.
+
+    The library would read such a chunk to the end of the connection, whatever the bound.
+    """
+
+    def begin(self) -> None:
+        super().begin()
+        self.will_close = True  # whatever the server says: what follows this reply is never read as the next one
+        for name in ("Set-Cookie", "Set-Cookie2"):  # never sent back; a broken one makes the library print a traceback
+            del self.headers[name]
+
+    def _safe_read(self, amt: int) -> bytes:
+        if amt < 0:
+            raise http.client.IncompleteRead(b"")
+        return super()._safe_read(amt)  # type: ignore[misc, no-any-return]  # private, and the same since Python 2
+
+
+def adapter(live: list[Any], expired: Callable[[], bool]) -> HTTPAdapter:
+    """An adapter whose connections leave their socket in `live`, for the deadline to shut.
+
+    `expired` says whether the deadline has passed already: a host name can take longer to look up than the whole time,
+    and then there was no socket yet to shut.
+    """
+
+    def noted(sock: socket.socket) -> socket.socket:
+        """Leave a second handle of a new connection in `live`; TLS takes the first one over before its handshake."""
+        while live:
+            live.pop().close()
+        live.append(sock.dup())
+        if expired():  # asked after the handle is there: one of the two sides always sees the other
+            sock.close()
+            raise TimeoutError
+        return sock
+
+    class Plain(urllib3.connection.HTTPConnection):
+        response_class = _Reply
+
+        def _new_conn(self) -> socket.socket:
+            return noted(super()._new_conn())
+
+    class Secure(urllib3.connection.HTTPSConnection):
+        response_class = _Reply
+
+        def _new_conn(self) -> socket.socket:
+            return noted(super()._new_conn())
+
+    plain = type("PlainPool", (urllib3.HTTPConnectionPool,), {"ConnectionCls": Plain})
+    secure = type("SecurePool", (urllib3.HTTPSConnectionPool,), {"ConnectionCls": Secure})
+    made = HTTPAdapter(pool_connections=1, pool_maxsize=1, max_retries=0)
+    made.poolmanager.pool_classes_by_scheme = {"http": plain, "https": secure}
+    return made

@@ -1,0 +1,101 @@
+"""The embedded default: llama.cpp's server in a child process, for a machine without GPU and without Docker.
+
+`running()` starts it on a free loopback port, points `LLM_BASE_URL` at it, and ends it with the block; the rest of the
+program does not know which server answers. Its log is kept beside the results.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from src.base.errors import Precondition, ServerUnavailable
+from src.base.paths import ROOT
+from src.server import settings
+
+STOP_S = 10.0  # llama.cpp ends at once; after this the child is killed
+
+
+def chosen(asked: bool, folder: Path, say: Callable[[str], object], slots: int = 1) -> AbstractContextManager[None]:
+    """Return `running()` with its log in `folder` when `asked` or R3_EMBEDDED wants it, else nothing to start.
+
+    Raises `Precondition` for an R3_EMBEDDED that is neither yes nor no, also where the command line has decided.
+    """
+    if not settings.embedded() and not asked:
+        return nullcontext()
+    return running(folder / "embedded-server.log", say, slots=slots)
+
+
+@contextmanager
+def running(log: Path, say: Callable[[str], object], model_key: str = "embedded", slots: int = 1) -> Iterator[None]:
+    """Serve the pinned model while the block runs.
+
+    Raises `Precondition` with the server's own reason (package or model file missing or wrong) or for a wrong
+    R3_THREADS, `ServerUnavailable` when it ended without a reason.
+    """
+    settings.threads()  # the child reads it; in its log a wrong value would not be found
+    log.parent.mkdir(parents=True, exist_ok=True)
+    say(f"starting the embedded model server (log: {log})")
+    command = [sys.executable, "-m", "src.server.embedded_server", "--end-with-stdin"]
+    log.unlink(missing_ok=True)  # it may be a link to a file that is none of ours
+    with log.open("xb") as errors:
+        child = subprocess.Popen(
+            [*command, "--model-key", model_key, "--slots", str(slots)],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,  # never written: its closing tells the child that we are gone, kill -9 included
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            start_new_session=True,  # Ctrl-C reaches us, and we end the child
+        )
+    try:
+        url = _announced(child, log)["url"]
+        say(f"the embedded model server is ready on {url}")
+        with _environment(LLM_BASE_URL=url, LLM_API_KEY=""):
+            yield
+    finally:
+        _stop(child)
+
+
+def _announced(child: "subprocess.Popen[bytes]", log: Path) -> dict[str, Any]:
+    """Read the child's first line; llama.cpp needs a second or two to load the model."""
+    if child.stdout is None:
+        raise ServerUnavailable("the embedded model server has no output to read")
+    line = child.stdout.readline()
+    try:
+        announced = json.loads(line)
+    except ValueError:
+        announced = {}
+    if "error" in announced:
+        raise Precondition(announced["error"])
+    if "url" not in announced:
+        raise ServerUnavailable(f"the embedded model server ended before it was ready; see {log}")
+    return dict(announced)
+
+
+def _stop(child: "subprocess.Popen[bytes]") -> None:
+    for pipe in (child.stdin, child.stdout):
+        if pipe is not None:
+            pipe.close()
+    try:
+        child.wait(STOP_S)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+
+
+@contextmanager
+def _environment(**values: str) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

@@ -1,0 +1,100 @@
+"""What arrives from the model server, checked before anything reads it; nothing is repaired or guessed.
+
+`read_reply()` takes the bytes of a chat completion, `decode()` the text in which the model proposes a call.
+"""
+
+import functools
+import json
+from typing import TYPE_CHECKING, Any
+
+from src.base.paths import ROOT
+from src.base.printable import EXCERPT, excerpt, loads
+
+if TYPE_CHECKING:
+    import jsonschema
+
+SCHEMA = ROOT / "configs" / "reply.schema.json"
+TIMINGS = (
+    "prompt_n",
+    "prompt_ms",
+    "predicted_n",
+    "predicted_ms",
+    "cache_n",
+)  # llama.cpp's extension, in tokens and ms
+MOST = 1e9  # tokens or ms in one of the numbers above; a larger one is not a measurement
+
+
+class TransportFailure(Exception):
+    """No complete reply arrived: refused, reset, timed out, cut short."""
+
+
+class BadReply(Exception):
+    """The server answered, but not with what its interface promises."""
+
+
+def decode(text: str) -> Any:
+    """Return the JSON value in `text`; raises `ValueError` for anything else, repeated keys and NaN included.
+
+    `json.loads` alone silently keeps the last of two equal keys, so a check of exact keys would come too late.
+    """
+    if not text:
+        raise ValueError("empty answer: the model wrote nothing")
+    try:
+        return loads(text, _exact_keys)
+    except RecursionError:
+        raise ValueError("not JSON: nested too deeply") from None
+    except json.JSONDecodeError as exc:
+        raise ValueError(f"not JSON: {exc.msg} at character {exc.pos} of {excerpt(text)!r}") from None
+    except ValueError as exc:  # a number of more digits than Python converts, or one of the two hooks below
+        raise ValueError(f"not JSON: {excerpt(str(exc))}") from None
+
+
+def _exact_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValueError("an object repeats a key")
+    return made
+
+
+@functools.cache
+def _validator() -> "jsonschema.protocols.Validator":
+    import jsonschema  # 0.15 s on a slow core: not paid by the commands that need no model
+
+    return jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
+
+
+def read_reply(body: bytes) -> dict[str, Any]:
+    """Return `raw` (the model's text), `finish_reason`, and `model`, `build` and `timings` where the server tells them.
+
+    Raises `BadReply` saying what is wrong with a body that is not a chat completion.
+    """
+    try:
+        reply = loads(body.decode("utf-8"), _exact_keys)
+        fault = next(iter(_validator().iter_errors(reply)), None)
+    except UnicodeDecodeError as exc:
+        raise BadReply(f"the reply is not UTF-8 text (byte {exc.start})") from None
+    except (ValueError, RecursionError):  # the latter also where the validator quotes what is nested too deeply
+        shown = excerpt(body[: 4 * EXCERPT].decode("utf-8", "replace"))
+        raise BadReply(f"the reply is not JSON: {shown!r}") from None
+    if fault is not None:
+        raise BadReply(f"the reply is not a chat completion: {fault.json_path}: {excerpt(fault.message)}")
+    choice = reply["choices"][0]
+    read = {"raw": choice["message"]["content"], "finish_reason": choice["finish_reason"]}
+    for name, key in (("model", "model"), ("build", "system_fingerprint")):
+        if isinstance(reply.get(key), str):
+            read[name] = excerpt(reply[key])
+    if timings := _timings(reply.get("timings")):
+        read["timings"] = timings
+    return read
+
+
+def _timings(block: Any) -> dict[str, float]:
+    """Keep the documented numbers of the `timings` block; other servers have none, or another one."""
+    if not isinstance(block, dict):
+        return {}
+    numbers = {name: block.get(name) for name in TIMINGS}
+    return {
+        name: value
+        for name, value in numbers.items()
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST
+    }

@@ -1,0 +1,94 @@
+"""What the environment says: where the model server is (`LLM_BASE_URL`, `LLM_API_KEY`, `LLM_MODEL`, `LLM_TIMEOUT_S`,
+`LLM_WAIT_S`), and how the embedded one is used (`R3_EMBEDDED`, `R3_THREADS`).
+
+Nothing here opens a connection or starts anything.
+"""
+
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import SplitResult, urlsplit
+
+from src.base.errors import Precondition
+
+BASE_URL = "http://server:8080"  # the service name of compose.yaml
+TIMEOUT_S = 120.0  # one reply: 100 tokens of a 7B model on a slow CPU take about a minute
+WAIT_S = 600.0  # loading 4.7 GB from a cold disk takes minutes
+MAX_S = 1_000_000  # eleven days; far above any wait, far below what a socket's timeout can hold
+MODEL = "r3"  # llama.cpp serves one model and ignores the name; other servers want theirs
+MAX_THREADS = 1024  # far above the cores of any machine this is for
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One model server: its address, credentials, the model's name, and the limits in seconds."""
+
+    base_url: str
+    api_key: str
+    model: str
+    timeout_s: float
+    wait_s: float
+
+
+def from_environment(env: Mapping[str, str] = os.environ) -> Settings:
+    """Return the settings; `Precondition` names the variable, its value and what it must be."""
+    base = _base_url(env.get("LLM_BASE_URL") or BASE_URL)
+    key = env.get("LLM_API_KEY") or ""
+    if not (key.isascii() and key.isprintable()):
+        raise Precondition("LLM_API_KEY holds characters that an HTTP header cannot carry; check how it was set")
+    model = env.get("LLM_MODEL") or MODEL
+    return Settings(base, key, model, _seconds(env, "LLM_TIMEOUT_S", TIMEOUT_S), _seconds(env, "LLM_WAIT_S", WAIT_S))
+
+
+def _base_url(url: str) -> str:
+    """Return the address to which the paths of the interface are added."""
+    if "@" in url or "?" in url or "#" in url:
+        # The value is not repeated: it may hold a password, and this address stands in many lines and in results.
+        raise Precondition(
+            "LLM_BASE_URL may hold neither a user and password nor a query or fragment; give the address alone, "
+            f"as in {BASE_URL}, and a key in LLM_API_KEY"
+        )
+    try:
+        legal = _names_a_server(urlsplit(url)) and url.isprintable()
+    except ValueError:  # brackets without an IPv6 address, a port that is no number up to 65535
+        legal = False
+    if not legal:
+        raise Precondition(f"LLM_BASE_URL={url!r} is not an http(s) address; example: {BASE_URL}")
+    return url.rstrip("/").removesuffix("/v1")
+
+
+def _names_a_server(parts: SplitResult) -> bool:
+    # Subtle: urlsplit() checks the port only when it is asked for it; none at all is right, port 0 is nobody's.
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+
+
+def _seconds(env: Mapping[str, str], name: str, default: float) -> float:
+    text = env.get(name) or str(default)
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value <= MAX_S:  # false for nan as well
+        raise Precondition(
+            f"{name}={text!r} is not a number of seconds between 0 and {MAX_S}; example: {name}={default:g}"
+        )
+    return value
+
+
+def embedded(env: Mapping[str, str] = os.environ) -> bool:
+    """Whether R3_EMBEDDED asks for the embedded server; `Precondition` unless it is empty, 0 or 1."""
+    text = env.get("R3_EMBEDDED", "")
+    if text not in ("", "0", "1"):
+        raise Precondition(f"R3_EMBEDDED={text!r} is neither 1 nor 0; set it to 1 for the embedded model server")
+    return text == "1"
+
+
+def threads(env: Mapping[str, str] = os.environ) -> int | None:
+    """How many threads R3_THREADS gives the embedded server, `None` where it is not set; `Precondition` if wrong."""
+    text = env.get("R3_THREADS", "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) <= len(str(MAX_THREADS)) and 1 <= int(text) <= MAX_THREADS):
+        raise Precondition(f"R3_THREADS={text!r} is not a number of threads from 1 to {MAX_THREADS}")
+    return int(text)

