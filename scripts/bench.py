@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT))  # a script's own folder is on the path, the proje
 from src import agent  # noqa: E402
 from src.commands import prepare  # noqa: E402
 from src.measures import compare  # noqa: E402
-from src.runs import catalog, provenance, session, store  # noqa: E402
+from src.runs import catalog, database, provenance, session, store  # noqa: E402
 from src.runs.outputs import Outputs  # noqa: E402
 from src.server import client, embedded  # noqa: E402
 from src.tools import toolcall  # noqa: E402
@@ -113,7 +113,7 @@ def pairs(
     """
     address = urlsplit(os.environ["LLM_BASE_URL"]).netloc
     bare_connection = http.client.HTTPConnection(address)
-    db = outputs.open_database()
+    db = database.connect(outputs)
     bodies = [bodies_of(db, question) for question in questions]
 
     def bare(place: int) -> None:
@@ -160,7 +160,7 @@ def client_cost(outputs: Outputs, repetitions: int) -> list[Row]:
 
 def gate_cost(outputs: Outputs) -> list[Row]:
     """(b) One `toolcall`, for each way it can end; the row with the target is the one that reads a product."""
-    db = outputs.open_database()
+    db = database.connect(outputs)
 
     def attempt(call: Row) -> None:
         with contextlib.suppress(ValueError):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from src.base import exits
 from src.base.errors import CheckFailed, Precondition
+from src.base.printable import say
 from src.commands import options
 
 if TYPE_CHECKING:
@@ -39,43 +40,42 @@ def outputs_of(args: argparse.Namespace) -> "Outputs":
 
 def model_server(args: argparse.Namespace, outputs: "Outputs", slots: int = 1) -> AbstractContextManager[None]:
     """The server of the environment, or the embedded one with `--embedded` or R3_EMBEDDED=1."""
-    from src.commands import show
     from src.server import embedded
 
-    return embedded.chosen(getattr(args, "embedded", False), outputs.folder, show.say, slots)
+    return embedded.chosen(getattr(args, "embedded", False), outputs.folder, say, slots)
 
 
 def run_prepare(args: argparse.Namespace) -> None:
     """`prepare`: build the database."""
-    from src.commands import prepare, show
+    from src.commands import prepare
 
     path = prepare.prepare(outputs_of(args), args.data)
-    show.say(f"database built: {outputs_of(args).database}\n{path}")
+    say(f"database built: {outputs_of(args).database}\n{path}")
 
 
 def run_agent(args: argparse.Namespace) -> None:
     """`agent`: the questions of the data file, in order."""
     from src.base.printable import excerpt
     from src.commands import show
-    from src.runs import recovery, session
+    from src.runs import database, recovery, session
 
     outputs = outputs_of(args)
-    outputs.open_database().close()  # before a model is loaded in vain
+    database.check(outputs)  # before a model is loaded in vain
     if not 1 <= args.jobs <= MAX_JOBS:
         raise Precondition(f"--jobs {args.jobs}: give a number from 1 to {MAX_JOBS}")
     with recovery.exclusive(outputs), model_server(args, outputs, slots=args.jobs):
-        run = session.begin(outputs, args.data, args.lang, show.say, guarded=args.guard_answers, in_flight=args.jobs)
+        run = session.begin(outputs, args.data, args.lang, say, guarded=args.guard_answers, in_flight=args.jobs)
         if args.resume:
-            recovery.resume(run, show.say)
-            show.say(f"resuming: {run.kept} results kept, {len(run.missing)} questions to ask")
+            recovery.resume(run, say)
+            say(f"resuming: {run.kept} results kept, {len(run.missing)} questions to ask")
         else:
-            recovery.set_aside(run, show.say)
+            recovery.set_aside(run, say)
         path = show.with_progress(len(run.questions), run.kept, lambda progress: session.work(run, progress))
     errors = [result for result in run.results if result["error"] is not None]
-    show.say(f"{len(run.results)} questions, {len(errors)} errors; database unchanged")
+    say(f"{len(run.results)} questions, {len(errors)} errors; database unchanged")
     if errors:
-        show.say(f"  first error, question {errors[0]['id']}: {excerpt(errors[0]['error'])}")
-    show.say(str(path))
+        say(f"  first error, question {errors[0]['id']}: {excerpt(errors[0]['error'])}")
+    say(str(path))
 
 
 def run_negatives(args: argparse.Namespace) -> None:
@@ -83,13 +83,12 @@ def run_negatives(args: argparse.Namespace) -> None:
     from src.commands import negatives, show
 
     path, result = negatives.negatives(outputs_of(args), cases)
-    show.say(f"{show.checks(result)}\n{path}")
+    say(f"{show.checks(result)}\n{path}")
 
 
 def run_evaluate(args: argparse.Namespace) -> None:
     """`evaluate`: the measures of the last run."""
     from src import evaluate
-    from src.commands import show
     from src.measures import hostile, tables
     from src.runs import catalog
 
@@ -97,45 +96,45 @@ def run_evaluate(args: argparse.Namespace) -> None:
         if args.against is not None:
             raise Precondition(f"--against compares runs about products, and {args.data} holds none; leave it out")
         path, judged = hostile.evaluate_run(outputs_of(args), args.data)
-        show.say(f"{hostile.report(judged)}\n{path}")
+        say(f"{hostile.report(judged)}\n{path}")
         return
     outputs = outputs_of(args)
     path, result = evaluate.evaluate_run(outputs, args.data, args.against)
-    show.say(f"{tables.heading(result)}\n")
-    show.say(tables.measures([("this run", result["measures"])]))
-    show.say(f"\n{tables.beyond(result['beyond'], result['measures']['queries'])}")
+    say(f"{tables.heading(result)}\n")
+    say(tables.measures([("this run", result["measures"])]))
+    say(f"\n{tables.beyond(result['beyond'], result['measures']['queries'])}")
     if result["against"] is not None:
-        show.say(tables.against(result["against"], result["measures"]))
-    show.say(str(path))
+        say(tables.against(result["against"], result["measures"]))
+    say(str(path))
     if not result["unchanged"]:
         raise CheckFailed(f"{outputs.database} changed during the run; see the digests in {outputs.json('agent')}")
 
 
 def run_exercise(args: argparse.Namespace) -> None:
     """`exercise`: the tutorial's three questions, each prediction asked for where somebody can answer."""
-    from src.commands import exercise, show
+    from src.commands import exercise
 
     path, _ = exercise.exercise(outputs_of(args), cases, print, exercise.reader(), args.lang)
-    show.say(str(path))
+    say(str(path))
 
 
 def run_ask(args: argparse.Namespace) -> None:
     """`ask`: one question, its stages, and the status of what became of it."""
     from src.commands import ask
+    from src.runs import database
 
     ask.check(args.question)
     outputs = outputs_of(args)
-    outputs.open_database().close()
+    database.check(outputs)
     with model_server(args, outputs):
         ask.ask(outputs, args.question, args.lang, args.guard_answers)
 
 
 def run_report(args: argparse.Namespace) -> None:
     """`report`: the page about the last run."""
-    from src.commands import show
     from src.report import render
 
-    show.say(str(render.report(outputs_of(args))))
+    say(str(render.report(outputs_of(args))))
 
 
 def run_reproduce(args: argparse.Namespace) -> None:
@@ -147,10 +146,10 @@ def run_reproduce(args: argparse.Namespace) -> None:
     catalog.products(catalog.load(args.data), args.data)  # before a folder is made and a model is loaded in vain
     outputs = outputs_of(args)
     with model_server(args, outputs):
-        from src.commands import reproduce, show
+        from src.commands import reproduce
 
         folder = reproduce.reproduce(outputs.folder, args.data, args.lang, cases, args.runs)
-        show.say(f"{folder}\n{reproduce.next_steps(folder, args.lang)}")
+        say(f"{folder}\n{reproduce.next_steps(folder, args.lang)}")
 
 
 HANDLERS: dict[str, Callable[[argparse.Namespace], None]] = {

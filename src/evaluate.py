@@ -11,35 +11,13 @@ from typing import Any
 
 from src.base.errors import Precondition
 from src.measures import beyond, compare
+from src.measures.published import PUBLISHED
 from src.runs import catalog, provenance, runfile, store
 from src.runs.outputs import Outputs
 from src.runs.results import observed
 from src.wording.check import marker
 
 NOT_FOUND = {"found": False}
-
-# The tutorial's figures, two reproductions; another machine and model, shown beside ours and never mixed.
-PUBLISHED: dict[str, Any] = {
-    "source": "the R3 tutorial, two reproductions",
-    "model": "Qwen2.5-7B-Instruct Q4_K_M",
-    "machine": "RTX 3090",
-    "runs": [
-        {
-            "queries": 30,
-            "observation_correct": 1.0,
-            "answer_marker_present": 0.9667,
-            "errors": 0,
-            "mean_ms": 247.34,
-        },
-        {
-            "queries": 30,
-            "observation_correct": 1.0,
-            "answer_marker_present": 0.9667,
-            "errors": 0,
-            "mean_ms": 247.41,
-        },
-    ],
-}
 
 
 def reference(ref: str, products: Iterable[dict[str, Any]]) -> dict[str, Any]:

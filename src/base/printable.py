@@ -24,6 +24,11 @@ def shown(text: str) -> str:
     return "\n".join(map(visible, text.split("\n")))
 
 
+def say(text: str) -> None:
+    """Print a text made safe, at once, so that a pipe or a log shows it while the work goes on."""
+    print(shown(text), flush=True)
+
+
 def excerpt(text: str, limit: int = EXCERPT) -> str:
     """Return the start of a foreign text on one line; control and direction characters are shown, not sent."""
     return visible(text[:limit]) + (f"… ({len(text)} characters)" if len(text) > limit else "")

@@ -4,8 +4,9 @@ from typing import Any
 
 from src import agent
 from src.base.errors import CheckFailed, Precondition, ServerUnavailable
+from src.base.printable import say
 from src.commands import show
-from src.runs import provenance, session, store
+from src.runs import database, provenance, session, store
 from src.runs.outputs import Outputs
 from src.server.reply import BadReply, TransportFailure
 from src.wording import deliver
@@ -24,15 +25,14 @@ def ask(outputs: Outputs, question: str, language: str, guarded: bool) -> None:
 
     Raises `CheckFailed` when the proposal was refused, `ServerUnavailable` when the server failed.
     """
-    conditions = {**provenance.program(), **session.conditions(outputs, language, guarded, show.say)}
+    conditions = {**provenance.program(), **session.conditions(outputs, language, guarded, say)}
     failures: list[Exception] = []
-    db = outputs.open_database()
-    result: dict[str, Any] = agent.run(db, {"query": question}, failed=failures.append)
-    db.close()
+    with database.opened(outputs) as db:
+        result: dict[str, Any] = agent.run(db, {"query": question}, failed=failures.append)
     if guarded:
         result["delivered"] = deliver.deliver(result, language)
-    show.say(show.stages(result))
-    show.say(str(store.write_json(outputs.json("ask"), {"provenance": conditions, "result": result})))
+    say(show.stages(result))
+    say(str(store.write_json(outputs.json("ask"), {"provenance": conditions, "result": result})))
     for failure in failures:
         kind = ServerUnavailable if isinstance(failure, TransportFailure | BadReply) else CheckFailed
         raise kind(f"{'the model server failed' if kind is ServerUnavailable else 'refused'}: {failure}")

@@ -14,7 +14,7 @@ from typing import Any
 from src.base.errors import CheckFailed, Interrupted, Precondition, interruption
 from src.base.paths import ROOT, near
 from src.base.printable import dumps, excerpt, storable
-from src.runs import provenance, store
+from src.runs import database, provenance, store
 from src.runs.outputs import Outputs
 from src.tools import TOOLS, digest, toolcall
 
@@ -59,18 +59,17 @@ def exercise(
     when an observation is not the expected one; `Interrupted` when the reader leaves, before writing.
     """
     lesson, unlisted = texts(language), _unlisted(cases)
-    db = outputs.open_database()
     steps: list[dict[str, Any]] = []
-    for place, call in enumerate((ZERO, UNKNOWN, unlisted)):
-        text, shown = lesson["steps"][place], storable(call)
-        say(f"{place + 1}. {text['question']}")
-        _line(lesson, say, "call", dumps(shown))
-        _offer(text, say)
-        predicted = _predicted(lesson, place, say, ask) if ask is not None else None
-        step = {"question": text["question"], "call": shown, "expected": EXPECTED[place], "prediction": predicted}
-        steps.append(step | _observed(db, call, step["expected"]))
-        _show(lesson, text, steps[-1], say, asked=ask is not None)
-    db.close()
+    with database.opened(outputs) as db:
+        for place, call in enumerate((ZERO, UNKNOWN, unlisted)):
+            text, shown = lesson["steps"][place], storable(call)
+            say(f"{place + 1}. {text['question']}")
+            _line(lesson, say, "call", dumps(shown))
+            _offer(text, say)
+            predicted = _predicted(lesson, place, say, ask) if ask is not None else None
+            step = {"question": text["question"], "call": shown, "expected": EXPECTED[place], "prediction": predicted}
+            steps.append(step | _observed(db, call, step["expected"]))
+            _show(lesson, text, steps[-1], say, asked=ask is not None)
     say(lesson["labels"]["next"])
     origin = {"provenance": provenance.program(), "digest": digest(outputs.database), "language": language}
     path = store.write_json(outputs.json("exercise"), {**origin, "steps": steps})

@@ -12,7 +12,7 @@ from typing import Any
 
 from src.base.errors import CheckFailed
 from src.base.printable import storable
-from src.runs import provenance, store
+from src.runs import database, provenance, store
 from src.runs.outputs import Outputs
 from src.tools import MAX_CALLS, TOOLS, digest, toolcall
 
@@ -42,15 +42,16 @@ def negatives(outputs: Outputs, cases: Sequence[Any]) -> tuple[Path, dict[str, A
 
     Raises `CheckFailed`, after writing the file, when something got through or the database changed.
     """
-    db = outputs.open_database()
-    before = digest(outputs.database)
-    attempts: list[tuple[str, Any, Callable[[], object]]] = [
-        *(("malformed call", call, partial(toolcall, db, call)) for call in cases),
-        ("call budget", {**ALLOWED, "count": MAX_CALLS}, partial(toolcall, db, ALLOWED, MAX_CALLS)),
-        ("SQLite write", WRITE, partial(_write, db)),
-    ]
-    checks = [{"kind": kind, "attempt": storable(attempt), **_refusal(action)} for kind, attempt, action in attempts]
-    db.close()
+    with database.opened(outputs) as db:
+        before = digest(outputs.database)
+        attempts: list[tuple[str, Any, Callable[[], object]]] = [
+            *(("malformed call", call, partial(toolcall, db, call)) for call in cases),
+            ("call budget", {**ALLOWED, "count": MAX_CALLS}, partial(toolcall, db, ALLOWED, MAX_CALLS)),
+            ("SQLite write", WRITE, partial(_write, db)),
+        ]
+        checks = [
+            {"kind": kind, "attempt": storable(attempt), **_refusal(action)} for kind, attempt, action in attempts
+        ]
     after = digest(outputs.database)
     result = {
         "provenance": provenance.program(),

@@ -15,6 +15,7 @@ from typing import Any
 from src import evaluate
 from src.base.errors import CheckFailed, Precondition
 from src.base.paths import near
+from src.base.printable import say
 from src.commands import exercise, negatives, prepare, show
 from src.measures import compare, tables
 from src.report import render
@@ -38,9 +39,9 @@ def new_folder(parent: Path) -> Path:
 
 def run_once(outputs: Outputs, data: Path, language: str, cases: Sequence[Any]) -> dict[str, Any]:
     """Run the whole route once into `outputs`; returns the contents of the result files by command name."""
-    show.say(f"\n== prepare, agent, negatives, evaluate, exercise, report into {outputs.folder}")
+    say(f"\n== prepare, agent, negatives, evaluate, exercise, report into {outputs.folder}")
     prepare.prepare(outputs, data)
-    run = session.begin(outputs, data, language, show.say)
+    run = session.begin(outputs, data, language, say)
     show.with_progress(len(run.questions), 0, lambda progress: session.work(run, progress))
     negatives.negatives(outputs, cases)
     evaluate.evaluate_run(outputs, data)
@@ -48,7 +49,7 @@ def run_once(outputs: Outputs, data: Path, language: str, cases: Sequence[Any]) 
     try:
         render.report(outputs)
     except Precondition as exc:  # the run is complete without its page
-        show.say(f"no report: {exc}")
+        say(f"no report: {exc}")
     names = ("prepare", "agent", "negatives", "evaluation", "exercise")
     return {name: store.read_json(outputs.json(name), "run reproduce again") for name in names}
 
@@ -69,7 +70,7 @@ def reproduce(parent: Path, data: Path, language: str, cases: Sequence[Any], run
         store.write_json(folder / "differences.json", differences)
         raise CheckFailed(f"the runs differ in {len(differences)} questions; see {folder / 'differences.json'}")
     if runs > 1:
-        show.say(f"{runs} runs: the same proposals, observations and answers, word for word")
+        say(f"{runs} runs: the same proposals, observations and answers, word for word")
     return folder
 
 
@@ -89,17 +90,17 @@ def next_steps(folder: Path, language: str) -> str:
 def _print_stages(results: Sequence[dict[str, Any]]) -> None:
     picked = [next((r for r in results if r["ref"] == ref), None) for ref in SHOWN_QUESTIONS]
     picked.insert(1, next((r for r in results if (observed(r) or {}).get("stock")), None))
-    show.say("\n== three questions, stage by stage")
+    say("\n== three questions, stage by stage")
     for result in picked:
         if result is not None:
-            show.say(f"question {result['id']}\n{show.stages(result)}")
-    show.say("\nThe observation is what the database holds. The answer is what the model made of it: compare the two.")
+            say(f"question {result['id']}\n{show.stages(result)}")
+    say("\nThe observation is what the database holds. The answer is what the model made of it: compare the two.")
 
 
 def _print_summary(made: Sequence[tuple[Path, dict[str, Any]]]) -> None:
-    show.say("\n== refusals")
-    show.say(show.checks(made[-1][1]["negatives"]))
-    show.say("\n== database before and after the questions")
-    show.say(show.digests(made[-1][1]["agent"]))
-    show.say(f"\n== measures\n{tables.heading(made[-1][1]['evaluation'])}\n")
-    show.say(tables.measures([(folder.name, content["evaluation"]["measures"]) for folder, content in made]))
+    say("\n== refusals")
+    say(show.checks(made[-1][1]["negatives"]))
+    say("\n== database before and after the questions")
+    say(show.digests(made[-1][1]["agent"]))
+    say(f"\n== measures\n{tables.heading(made[-1][1]['evaluation'])}\n")
+    say(tables.measures([(folder.name, content["evaluation"]["measures"]) for folder, content in made]))

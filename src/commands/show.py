@@ -11,18 +11,13 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from src.base import progress
-from src.base.printable import dumps, excerpt, shown
+from src.base.printable import dumps, excerpt, say
 from src.runs.results import observed, read_another, refused_by
 
 SHOWN = 300  # characters of a model's text
 LINES_PER_RUN = 30  # plain progress lines for a run of any length
 
 Made = TypeVar("Made")
-
-
-def say(text: str) -> None:
-    """Print a text at once, so that a pipe or a log shows it while the work goes on."""
-    print(shown(text), flush=True)
 
 
 def observation_line(result: dict[str, Any]) -> str:

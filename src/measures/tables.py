@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from src.base.printable import dumps, excerpt
-from src.evaluate import PUBLISHED
 from src.measures.beyond import SPLIT
+from src.measures.published import PUBLISHED
 from src.wording.check import FAULTS
 
 ANOTHER_PRODUCT = "another product was read"

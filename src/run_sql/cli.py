@@ -17,7 +17,7 @@ from pathlib import Path
 from src.base import exits
 from src.base.errors import CheckFailed, Precondition
 from src.base.parser import Parser
-from src.base.printable import dumps, visible
+from src.base.printable import dumps, say, visible
 from src.run_sql import lesson, shapes
 from src.run_sql.contract import TABLES, count_rows_tool, run_sql_tool
 from src.run_sql.database import create, default_path
@@ -102,7 +102,6 @@ def command_ask(args: argparse.Namespace) -> int:
     """Print each attempt, its query and run_sql's answer; status 1 when none was accepted."""
     if not args.question.strip() or not args.question.isprintable():
         raise Precondition('the question is empty or not plain text; ask for example "How many rooms are there?"')
-    from src.commands.show import say
     from src.run_sql import ask
     from src.server import client, embedded, readiness
 

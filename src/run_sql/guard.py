@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from src.base.paths import near
+from src.base.sqlite_files import in_wal_mode
 from src.run_sql.contract import TABLES
 from src.run_sql.gate import Gate
 from src.run_sql.text import MAX_QUERY_CHARS
 from src.run_sql.values import decode
-from src.runs.outputs import in_wal_mode
 
 CALL_SECONDS = 0.4  # of compiling, and again of running: a query of the lesson needs 1 ms, the promise is 1 s in all
 STEP_OPCODES = 20  # opcodes between two looks at the clock: one may be a function over MAX_VALUE_BYTES of text

@@ -8,10 +8,12 @@ import queue
 import sqlite3
 import threading
 from collections.abc import Generator, Sequence
+from contextlib import closing, suppress
 from typing import Any
 
 from src import agent
 from src.base.errors import CommandError, Precondition
+from src.runs import database
 from src.runs.outputs import Outputs
 from src.server.reply import TransportFailure
 
@@ -34,12 +36,9 @@ def answered(outputs: Outputs, questions: Sequence[dict[str, Any]], jobs: int = 
     if jobs > 1:
         yield from _in_parallel(outputs, questions, min(jobs, len(questions)))
         return
-    db = outputs.open_database()
-    try:
+    with closing(database.connect(outputs)) as db:
         for question in questions:
             yield ask(db, question)
-    finally:
-        db.close()
 
 
 def _in_parallel(outputs: Outputs, questions: Sequence[dict[str, Any]], jobs: int) -> Generator[Answered, None, None]:
@@ -51,14 +50,9 @@ def _in_parallel(outputs: Outputs, questions: Sequence[dict[str, Any]], jobs: in
 
     def work() -> None:
         try:
-            db = outputs.open_database()
-            try:
+            with closing(database.connect(outputs)) as db, suppress(queue.Empty):
                 while not stopped.is_set():
                     ready.put(ask(db, waiting.get_nowait()))
-            except queue.Empty:
-                pass
-            finally:
-                db.close()
         except CommandError as exc:
             ready.put(exc)
         finally:

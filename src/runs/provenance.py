@@ -15,14 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from src import __version__
 from src.base.printable import excerpt
+from src.server.settings import DEVICE_TAGS, ENGINE_TAG
 
 if TYPE_CHECKING:
     from src.server.client import Client
-
-# llama.cpp does not report its device; `embedded_server` and compose.yaml tag the model with the one asked for.
-CPU_TAG = "cpu"
-DEVICE_TAGS = (CPU_TAG, "cuda")
-ENGINE_TAG = "xllamacpp-"  # and with the wheel's version, since the wheel does not know llama.cpp's build number
 
 CPU_INFO = Path("/proc/cpuinfo")  # Linux; elsewhere the kind of machine stands in
 SETTINGS = 64  # settings kept; llama.cpp reports about 40

@@ -43,13 +43,12 @@ class Run:
 
 
 def begin(outputs: Outputs, data: Path, language: str, say: Say, *, guarded: bool = False, in_flight: int = 1) -> Run:
-    """Check what a run needs (data, database, server) and return it, not yet started.
+    """Check what a run needs (data, server) and return it, not yet started; the database is checked by then.
 
     `guarded` adds the delivered sentence to each result; `in_flight` questions are asked at a time.
     Raises `Precondition` or `ServerUnavailable`.
     """
     questions = catalog.questions(catalog.load(data), language)
-    outputs.open_database().close()
     identity = {
         **provenance.machine(),
         **conditions(outputs, language, guarded, say),

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from src.base.errors import Precondition
-from src.runs.provenance import CPU_TAG, ENGINE_TAG
+from src.server.settings import CPU_TAG, ENGINE_TAG
 from src.weights.models import MODELS, Model, checked, load
 
 CONTEXT_TOKENS = 2048  # per slot; the longest R3 exchange uses about 200, the rest is room for `ask`

@@ -17,6 +17,10 @@ TIMEOUT_S = 120.0  # one reply: 100 tokens of a 7B model on a slow CPU take abou
 WAIT_S = 600.0  # loading 4.7 GB from a cold disk takes minutes
 MAX_S = 1_000_000  # eleven days; far above any wait, far below what a socket's timeout can hold
 MODEL = "r3"  # llama.cpp serves one model and ignores the name; other servers want theirs
+# llama.cpp does not report its device; `embedded_server` and compose.yaml tag the model with the one asked for.
+CPU_TAG = "cpu"
+DEVICE_TAGS = (CPU_TAG, "cuda")
+ENGINE_TAG = "xllamacpp-"  # and with the wheel's version, since the wheel does not know llama.cpp's build number
 MAX_THREADS = 1024  # far above the cores of any machine this is for
 
 

@@ -185,7 +185,7 @@ LAYERS = [
     ),
     Layer(
         "database as prepared",
-        "src/runs/outputs.py",
+        "src/runs/database.py",
         "if strange:",
         "if strange is None:",
         "tests/faults/test_database.py::test_a_database_that_prepare_did_not_make",

@@ -21,7 +21,7 @@ from src.base.paths import ROOT
 from src.cli import main
 from src.commands import prepare
 from src.measures import compare
-from src.runs import catalog, jobs, recovery, session
+from src.runs import catalog, database, jobs, recovery, session
 from src.runs.outputs import Outputs
 from tests.measures.conftest import Make
 from tests.support.instant_server import InstantServer, honest, reply
@@ -172,14 +172,14 @@ def test_a_worker_that_breaks_is_reported_and_waits_for_nobody(
 def test_a_database_that_a_worker_cannot_open_is_one_line(
     make: Make, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    outputs, opened = make(), Outputs.open_database
+    outputs, connect = make(), database.connect
 
-    def gone(self: Outputs) -> Any:
+    def gone(folder: Outputs) -> Any:
         if threading.current_thread() is not threading.main_thread():
             raise Precondition("the database went away")
-        return opened(self)
+        return connect(folder)
 
-    monkeypatch.setattr(Outputs, "open_database", gone)
+    monkeypatch.setattr(database, "connect", gone)
     capsys.readouterr()
     assert main(["--outputs", str(outputs.folder), "agent", "--jobs", "3"]) == 2
     assert capsys.readouterr().err == "python -m src.cli agent: the database went away\n"

@@ -15,7 +15,7 @@ import pytest
 from src import agent
 from src.cli import main
 from src.commands import prepare
-from src.runs import catalog
+from src.runs import catalog, database
 from src.runs.outputs import Outputs
 from tests.measures.conftest import Make
 from tests.support.faulty_server import Request, http, send, serving
@@ -85,7 +85,7 @@ def test_a_run_is_labelled_with_the_model_that_was_asked(
     ids=lambda failure: type(failure).__name__,
 )
 def test_whatever_the_generation_fails_with_is_that_questions_error(failure: Exception, shop: Outputs) -> None:
-    db = shop.open_database()
+    db = database.connect(shop)
     with patch("src.agent.generate", side_effect=failure):
         result = agent.run(db, {"id": 0, "ref": "REF-000", "query": "?"})
     db.close()

@@ -1,0 +1,73 @@
+"""The prepared database: checked once before a command's work, then opened read-only as often as it needs.
+
+The file lies in a folder that others may write to. What is wrong with it is a precondition that is missing, named
+before a model is loaded in vain.
+"""
+
+import contextlib
+import os
+import sqlite3
+
+from src.base.errors import Precondition
+from src.base.printable import excerpt
+from src.base.sqlite_files import SIDECARS, in_wal_mode
+from src.runs.outputs import Outputs
+from src.tools import readonly
+
+FRESH = "start from a fresh copy"
+WHOLE = "PRAGMA integrity_check(1)"  # tables and indexes; at most 1,000 references, so it takes no time that is seen
+# SQLite keeps any type in any column; JSON cannot carry a blob.
+STRANGE = (
+    "SELECT count(*) FROM products WHERE typeof(ref) <> 'text' OR typeof(name) <> 'text' OR typeof(stock) <> 'integer'"
+)
+
+
+def check(outputs: Outputs) -> None:
+    """Raise `Precondition` unless the database is there, is whole, is ours, and nothing else writes to it."""
+    with contextlib.closing(connect(outputs)) as db:
+        _check_content(outputs, db)
+
+
+def connect(outputs: Outputs) -> sqlite3.Connection:
+    """Open the database read-only, its content unseen: for what `check` has passed, once for each thread."""
+    _check_file(outputs)
+    try:
+        return readonly(outputs.database)
+    except sqlite3.Error as exc:
+        raise Precondition(f"{outputs.database} cannot be read ({exc}); {FRESH}") from None
+
+
+def opened(outputs: Outputs) -> "contextlib.closing[sqlite3.Connection]":
+    """Check the database and open it for a block: what a command does that needs it once."""
+    check(outputs)
+    return contextlib.closing(connect(outputs))
+
+
+def _check_file(outputs: Outputs) -> None:
+    database = outputs.database
+    if not database.is_file():
+        raise Precondition(f"{database} is missing; build it with: {outputs.command('prepare')}")
+    for suffix in SIDECARS:
+        if os.path.lexists(f"{database}{suffix}"):
+            raise Precondition(
+                f"{database}{suffix} lies beside the database: another program writes there, or was "
+                f"interrupted; {FRESH}"
+            )
+    try:
+        write_ahead = in_wal_mode(database)
+    except OSError as exc:
+        raise Precondition(f"{database} cannot be read ({exc.strerror}); see its permissions") from None
+    if write_ahead:
+        raise Precondition(f"{database} is in WAL mode, which 'prepare' never sets; {FRESH}")
+
+
+def _check_content(outputs: Outputs, db: sqlite3.Connection) -> None:
+    try:
+        (fault,) = db.execute(WHOLE).fetchone()
+        (strange,) = db.execute(STRANGE).fetchone()
+    except sqlite3.Error as exc:
+        raise Precondition(f"{outputs.database} cannot be read ({exc}); {FRESH}") from None
+    if fault != "ok":
+        raise Precondition(f"{outputs.database} is damaged ({excerpt(fault)}); {FRESH}")
+    if strange:
+        raise Precondition(f"{outputs.database} holds {strange} rows that 'prepare' would not write; {FRESH}")
