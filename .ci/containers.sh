@@ -1,18 +1,18 @@
 #!/bin/sh
 # The container route on a real engine, from a clean clone to `docker compose down`: sh .ci/containers.sh
 #
-# 1. linters  2. engine  3. preflight without a GPU  4. the README's commands, as written, as an ordinary user
+# 1. linters  2. engine  3. preflight without a GPU  4. the commands of docs/CONTAINERS.md, as written, as an ordinary user
 # 5. what they left behind  6. setup as root  7. the attacks and interruptions, with dockerd on a resolver of the
 # suite's own  8. everything started here is ended again, by its process id.
 #
 # Runs as root. $PYTHON has the packages of configs/dev.lock and configs/ci.lock (default: .venv/bin/python).
-# R3_README names another README to take the commands from; R3_CI_KEEP=1 keeps engine and clone for a look.
+# R3_PAGE names another page to take the commands from; R3_CI_KEEP=1 keeps engine and clone for a look.
 set -eu
 cd "$(dirname "$0")/.."
 here=$(pwd)
 
 PYTHON=$(realpath --no-symlinks "${PYTHON:-.venv/bin/python}") # a virtual environment's python is a link
-README=${R3_README:-README.md}
+PAGE=${R3_PAGE:-docs/CONTAINERS.md}
 USER_ID=4321 # nobody's: an ordinary user with access to Docker's socket and no other right
 RESOLVER=127.53.0.1
 export R3_ENGINE_STATE="${R3_ENGINE_STATE:-/tmp/r3-engine}"
@@ -75,8 +75,8 @@ if ! command -v nvidia-smi >/dev/null; then
     grep -q -- '-> install the NVIDIA driver' "$log" || fail "preflight named no remedy"
 fi
 
-say "the commands of $README, as written"
-"$PYTHON" .ci/readme_commands.py "$README" cpu >"$R3_ENGINE_STATE/commands"
+say "the commands of $PAGE, as written"
+"$PYTHON" .ci/page_commands.py "$PAGE" cpu >"$R3_ENGINE_STATE/commands"
 while read -r command <&3; do
     status=0
     as_user "$command" >"$log.part" 2>&1 </dev/null || status=$?

@@ -1,4 +1,4 @@
-"""The failures that a command ends with, and the exit status that each one means (README.md).
+"""The failures that a command ends with, and the exit status that each one means (docs/TROUBLESHOOTING.md).
 
 Library code raises these; only the edge (`src.base.exits`) turns them into one line on stderr and a status.
 A message names the thing, what was found, and the next step.
@@ -36,7 +36,7 @@ class SourceUnavailable(CommandError):
 
 
 class Interrupted(CommandError):
-    """Ctrl-C or SIGTERM ended a command: status 1 of the table in README.md, since the work is not done.
+    """Ctrl-C or SIGTERM ended a command: status 1, since the work is not done.
 
     Raised in the place of the `KeyboardInterrupt` by what can say more, e.g. how many results are kept.
     """

@@ -1,7 +1,8 @@
 """The edge of a command: whatever ends it becomes an exit status and, unless it is done, one line on stderr.
 
-Both command lines run through `run()`; README.md lists the statuses. It knows no command and raises nothing but
-what is a fault of the program. Standard library only, so that `--help` and what needs no model start at once.
+Both command lines run through `run()`; docs/TROUBLESHOOTING.md lists the statuses. It knows no command and raises
+nothing but what is a fault of the program. Standard library only, so that `--help` and what needs no model start at
+once.
 """
 
 import argparse

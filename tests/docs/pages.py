@@ -63,7 +63,7 @@ def shell_environment() -> dict[str, str]:
 
 def same_in_every_language(command: str) -> str:
     """A command with its language and the data file's questions taken out: what the three READMEs must share."""
-    text = re.sub(r" --lang (en|es|vi|fr)\b", "", command)
+    text = re.sub(r" --lang (en|es|vi|fr)\b| --embedded\b", "", command)
     for query in json.loads((ROOT / "data" / "products.json").read_text(encoding="utf-8"))["queries"]:
         for field in ("query", "es", "vi", "fr"):
             text = text.replace(f'"{query[field]}"', f'"question {query["id"]}"')

@@ -19,7 +19,7 @@ from tests.support.command import cli
 PATH = re.compile(r"(?<![\w/.-])((?:src|scripts|configs|data|docs|tests|\.ci)/[\w./-]*\w|compose\.yaml|Dockerfile)")
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 VARIABLE = re.compile(r"\b(?:LLM|R3)_[A-Z_]+\b")
-INTERNAL = {"R3_CI_ENGINE", "R3_CI_KEEP", "R3_README", "R3_ENGINE_STATE", "R3_ENGINE_GID", "R3_ENGINE_RESOLVER"}
+INTERNAL = {"R3_CI_ENGINE", "R3_CI_KEEP", "R3_PAGE", "R3_ENGINE_STATE", "R3_ENGINE_GID", "R3_ENGINE_RESOLVER"}
 
 
 def tracked() -> list[str]:
@@ -82,12 +82,6 @@ def commands_of(page: Path) -> list[tuple[str, list[str]]]:
     ]
 
 
-@pytest.mark.parametrize("page", [pages.SPANISH, pages.VIETNAMESE], ids=lambda page: page.name)
-def test_the_readmes_of_the_other_languages_have_the_same_commands(page: Path) -> None:
-    # These pages hold the exercise as well, which is a page of its own in English.
-    assert commands_of(page) == commands_of(pages.README) + commands_of(pages.DOCS / "EXERCISE.md")
-
-
 def test_the_two_commands_stand_before_line_30() -> None:
     head = pages.README.read_text(encoding="utf-8").splitlines()[:29]
     assert "sh scripts/quickstart.sh" in head and "sh scripts/test.sh" in head
@@ -119,7 +113,7 @@ def test_every_sub_command_says_in_its_help_what_it_needs_writes_or_comes_next()
         shown = cli(name, "--help").out
         assert "writes: " in shown and ("next: " in shown or "example: " in shown), name
         for written in re.findall(r"\w+\.(?:json|db|html)", COMMANDS[name][1].partition("writes: ")[2].split("\n")[0]):
-            assert written in pages.README.read_text(encoding="utf-8"), written
+            assert f"`{written}`" in (pages.DOCS / "MEASURES.md").read_text(encoding="utf-8"), written
 
 
 def test_every_command_of_the_pages_is_one_that_the_program_has() -> None:
@@ -141,17 +135,17 @@ def test_every_service_and_profile_of_a_compose_command_exists() -> None:
     assert {"cpu", "acquisition"} == set(re.findall(r"--profile (\w+)", text)) | {"cpu"} == profiles
 
 
-def test_every_variable_is_in_the_readme_and_every_one_there_is_read() -> None:
+def test_every_variable_is_in_the_settings_and_every_one_there_is_read() -> None:
     sources = [*(pages.ROOT / "src").rglob("*.py"), *(pages.ROOT / "scripts").iterdir(), pages.ROOT / "compose.yaml"]
     read = set(VARIABLE.findall("\n".join(path.read_text(encoding="utf-8") for path in sources if path.is_file())))
-    written = set(VARIABLE.findall(pages.README.read_text(encoding="utf-8")))
-    assert read - INTERNAL - written == set(), "read and not in README.md"
-    assert written - read == set(), "in README.md and never read"
+    written = set(VARIABLE.findall((pages.DOCS / "SETTINGS.md").read_text(encoding="utf-8")))
+    assert read - INTERNAL - written == set(), "read and not in SETTINGS.md"
+    assert written - read == set(), "in SETTINGS.md and never read"
 
 
 def test_every_room_has_a_place_in_the_file_map() -> None:
     """A package is one row; a page need not grow with every file."""
-    text = pages.README.read_text(encoding="utf-8")
+    text = (pages.DOCS / "ARCHITECTURE.md").read_text(encoding="utf-8")
     rooms = {
         "/".join(name.split("/")[1:2]) for name in tracked() if name.startswith("src/") and name != "src/__init__.py"
     }

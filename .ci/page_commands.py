@@ -1,4 +1,4 @@
-"""Print the commands of a README, one a line: `python .ci/readme_commands.py README.md cpu`.
+"""Print the commands of a page, one a line: `python .ci/page_commands.py docs/CONTAINERS.md cpu`.
 
 A fenced block counts when the line above its fence is `<!-- commands: NAME -->`; several blocks of one name are one
 list, in order. Comments and empty lines are left out. Status 1 when there is no such block, so that CI cannot pass by

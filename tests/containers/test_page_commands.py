@@ -1,6 +1,6 @@
-"""The README's container commands: the tutorial's, in its order, and the same on the CPU but for what it must change.
+"""docs/CONTAINERS.md has the tutorial's commands in its order, and on the CPU the same but for what must change.
 
-Needs no engine. Run alone: python -m pytest tests/containers/test_readme.py
+Needs no engine. Run alone: python -m pytest tests/containers/test_page_commands.py
 """
 
 import os
@@ -12,7 +12,7 @@ import pytest
 
 from tests.containers.scene import ROOT
 
-README = ROOT / os.environ.get("R3_README", "README.md")
+PAGE = ROOT / os.environ.get("R3_PAGE", "docs/CONTAINERS.md")
 APP = "docker compose run --rm --no-deps app"
 TUTORIAL = [
     "./scripts/preflight.sh",
@@ -30,13 +30,13 @@ TUTORIAL = [
 ]
 
 
-def extracted(readme: Path, name: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(ROOT / ".ci" / "readme_commands.py"), str(readme), name]
+def extracted(page: Path, name: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / ".ci" / "page_commands.py"), str(page), name]
     return subprocess.run(command, capture_output=True, text=True, timeout=60)
 
 
 def test_the_commands_are_the_tutorials_as_written_and_in_order() -> None:
-    assert extracted(README, "gpu").stdout.splitlines() == TUTORIAL
+    assert extracted(PAGE, "gpu").stdout.splitlines() == TUTORIAL
 
 
 def test_the_cpu_route_changes_no_more_than_it_must() -> None:
@@ -45,7 +45,7 @@ def test_the_cpu_route_changes_no_more_than_it_must() -> None:
         "sh scripts/setup.sh": "sh scripts/setup.sh --cpu",
         "docker compose up -d server": "docker compose up -d server-cpu",
     }
-    assert extracted(README, "cpu").stdout.splitlines() == [instead.get(line, line) for line in TUTORIAL]
+    assert extracted(PAGE, "cpu").stdout.splitlines() == [instead.get(line, line) for line in TUTORIAL]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_the_cpu_route_changes_no_more_than_it_must() -> None:
     ids=["comments and continuations", "two blocks", "another name"],
 )
 def test_only_marked_blocks_are_taken(tmp_path: Path, text: str, found: list[str]) -> None:
-    path = tmp_path / "README.md"
+    path = tmp_path / "page.md"
     path.write_text(text)
     done = extracted(path, "x")
     assert done.stdout.splitlines() == found
