@@ -12,7 +12,7 @@ fail() {
 
 # Set $python to an interpreter of version 3.11 or newer: $PYTHON if given, else the first that fits.
 find_python() {
-    for candidate in ${PYTHON:-python3 python3.13 python3.12 python3.11 python}; do
+    for candidate in ${PYTHON:-python3 python3.14 python3.13 python3.12 python3.11 python}; do
         python=$(command -v "$candidate" 2>/dev/null) || continue
         "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && return
     done

@@ -1,3 +1,3 @@
 """The stock assistant: the model proposes, the code decides. Start reading at `src/agent.py`."""
 
-__version__ = "1.0.0"
+__version__ = "1.1.0"
