@@ -23,8 +23,8 @@ from src.base.printable import visible
 Handler = Callable[[argparse.Namespace], int | None]
 
 
-def run(parser: Parser, handler: Handler, argv: Sequence[str] | None = None) -> int:
-    """Read the command line, give it to `handler`, and return the status: what it returned, else 0.
+def run(parser: Parser, argv: Sequence[str] | None = None) -> int:
+    """Read the command line, give it to `args.run`, and return the status: what it returned, else 0.
 
     `SystemExit` is for `--help` (0) and wrong use (2).
     """
@@ -33,8 +33,8 @@ def run(parser: Parser, handler: Handler, argv: Sequence[str] | None = None) -> 
     with _sigterm_as(terminate):
         try:
             args = parser.parse_args(argv)
-            name = f"{parser.prog} {args.command}"
-            status, line = _outcome(handler, args)
+            name = f"{parser.prog} {args.command}" if "command" in args else parser.prog
+            status, line = _outcome(args)
         except KeyboardInterrupt as exc:  # before the command began, or behind its end
             status, line = Interrupted.status, interruption(exc)
         except OSError as exc:  # of the output of --help
@@ -70,11 +70,11 @@ def terminate(_number: int, _frame: FrameType | None) -> NoReturn:
     raise Terminated
 
 
-def _outcome(handler: Handler, args: argparse.Namespace) -> tuple[int, str]:
+def _outcome(args: argparse.Namespace) -> tuple[int, str]:
     """Run the command; returns the exit status and the line that says what went wrong, empty when nothing did."""
     failure: BaseException
     try:
-        status = handler(args) or 0
+        status = args.run(args) or 0
         sys.stdout.flush()
         return status, ""
     except CommandError as exc:

@@ -1,6 +1,7 @@
 """An argument parser that reports wrong use in one line, for the commands of both lessons."""
 
 import argparse
+import difflib
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Parser(argparse.ArgumentParser):
-    """`argparse`'s parser without the block of usage text before an error."""
+    """`argparse`'s parser without the block of usage text before an error, and with a guess at what was meant."""
 
     def error(self, message: str) -> NoReturn:
         """Print the fault and where to read on; exits with status 2."""
@@ -21,3 +22,10 @@ class Parser(argparse.ArgumentParser):
         """Print the help; unlike `argparse`'s own, `OSError` says that nobody can read it."""
         print(self.format_help(), end="", file=file or sys.stdout)
         sys.stdout.flush()
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        """Name the closest choice where there is one: `agnet` means `agent`. Before 3.14 `argparse` lists them all."""
+        choices = [str(choice) for choice in action.choices or ()]
+        if choices and value not in choices and (meant := difflib.get_close_matches(str(value), choices, n=1)):
+            raise argparse.ArgumentError(action, f"there is no {value!r}; did you mean {meant[0]!r}?")
+        super()._check_value(action, value)

@@ -14,6 +14,14 @@ def near(path: Path) -> Path:
         return path
 
 
+OUTPUTS = near(ROOT / "outputs")
+
+
+def results_folder(named: Path | None = None) -> Path:
+    """Return the folder of results: the one named, else the one of R3_OUTPUTS, else the project's `outputs/`."""
+    return named or Path(os.environ.get("R3_OUTPUTS") or OUTPUTS)
+
+
 def no_entry(folder: Path) -> str:
     """Say whose the folder is when this user may not write there, with the remedy; an empty string when they may.
 

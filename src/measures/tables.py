@@ -38,6 +38,18 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(line.rstrip() for line in [lines[0], "  ".join("-" * width for width in widths), *lines[1:]])
 
 
+def evaluation(result: dict[str, Any]) -> str:
+    """Return all that `evaluate` found: whose run it is, its measures, what lies beyond them, the other run if any."""
+    parts = [
+        f"{heading(result)}\n",
+        measures([("this run", result["measures"])]),
+        f"\n{beyond(result['beyond'], result['measures']['queries'])}",
+    ]
+    if result["against"] is not None:
+        parts.append(against(result["against"], result["measures"]))
+    return "\n".join(parts)
+
+
 def heading(evaluation: dict[str, Any]) -> str:
     """Return whose figures these are: model, build, device and machine; and what is wrong with the run as a whole."""
     conditions = evaluation["provenance"]["run"]

@@ -11,14 +11,14 @@ from pathlib import Path
 
 from src import tools
 from src.base.errors import Precondition
-from src.runs.outputs import Outputs
+from src.base.paths import results_folder
 
 SOURCE = Path(__file__).resolve().parents[2] / "data" / "reservo.sql"
 
 
-def default_path() -> Path:
+def default_path(folder: Path | None = None) -> Path:
     """Return where the commands keep the database: `reservo.db` in the folder of results."""
-    return Outputs.named(None).folder / "reservo.db"
+    return results_folder(folder) / "reservo.db"
 
 
 def image(source: Path = SOURCE) -> bytes:

@@ -1,13 +1,10 @@
 """Which file each command writes, and the command to run next for a folder of results."""
 
-import os
 import shlex
 from pathlib import Path
 from typing import NamedTuple
 
-from src.base.paths import ROOT, near
-
-DEFAULT = near(ROOT / "outputs")
+from src.base.paths import OUTPUTS, results_folder
 
 
 class Outputs(NamedTuple):
@@ -18,11 +15,11 @@ class Outputs(NamedTuple):
     @classmethod
     def named(cls, folder: Path | None) -> "Outputs":
         """The folder given, else the one of R3_OUTPUTS, else the project's own."""
-        return cls(folder or Path(os.environ.get("R3_OUTPUTS") or DEFAULT))
+        return cls(results_folder(folder))
 
     def command(self, words: str) -> str:
         """The command to run next for this folder, as the remedy of an error names it."""
-        named = "" if self.folder == DEFAULT else f"--outputs {shlex.quote(str(self.folder))} "
+        named = "" if self.folder == OUTPUTS else f"--outputs {shlex.quote(str(self.folder))} "
         return f"python -m src.cli {named}{words}"
 
     @property

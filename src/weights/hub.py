@@ -2,7 +2,7 @@
 
 Address, token, session and the meaning of an error come from `huggingface_hub`. The loop is ours because
 `hf_hub_download` of 2.4.0 deletes a partial file when it fails and waits for as long as a server asks.
-Nothing here decides whether the bytes are right: `scripts/fetch_model.py` checks before it renames.
+Nothing here decides whether the bytes are right: `fetch` checks before it renames.
 """
 
 import re

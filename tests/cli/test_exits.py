@@ -47,6 +47,12 @@ def parser() -> Parser:
     return made
 
 
+def running(parser: Parser, handler: exits.Handler) -> Parser:
+    """The parser with `handler` as the function of whatever command is named."""
+    parser.set_defaults(run=handler)
+    return parser
+
+
 @pytest.mark.parametrize(
     ("words", "status"), [(["negatives"], 2), (["ask", ""], 2), (["ask", QUESTION], 3)], ids=lambda value: str(value)
 )
@@ -100,7 +106,7 @@ def test_a_signal_is_no_exception_that_a_library_could_take_for_its_own_failure(
             raise ValueError from exc
 
     before = signal.getsignal(signal.SIGTERM)
-    assert exits.run(parser, careless, ["work"]) == 1
+    assert exits.run(running(parser, careless), ["work"]) == 1
     assert capsys.readouterr().err == f"prog work: {INTERRUPTED[number]}\n"
     assert signal.getsignal(signal.SIGTERM) is before
 
@@ -108,14 +114,14 @@ def test_a_signal_is_no_exception_that_a_library_could_take_for_its_own_failure(
 @SIGNALS
 def test_a_careless_library_does_not_keep_the_download_going(number: signal.Signals) -> None:
     code = (
-        "import os, sys\nsys.path.insert(0, 'scripts')\nimport fetch_model\n"
-        "def run(options):\n"
+        "import os, sys\nfrom src.weights import fetch\n"
+        "def load(key, lock):\n"
         "    try:\n"
         f"        os.kill(os.getpid(), {number:d})\n"
         "    except Exception:\n"
         "        pass\n"
-        "    return 0\n"
-        "fetch_model.run = run\nsys.exit(fetch_model.main([]))"
+        "    sys.exit(0)\n"
+        "fetch.models.load = load\nsys.exit(fetch.main([]))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment(), capture_output=True, text=True)
     line = f"fetch_model: {INTERRUPTED[number]}; what was received is kept; run the same command again to resume\n"
@@ -129,7 +135,7 @@ def test_an_interruption_before_the_command_is_known_names_the_program_alone(
         def parse_args(self, *_: object, **__: object) -> argparse.Namespace:  # type: ignore[override]
             raise Terminated
 
-    assert exits.run(Slow(prog="python -m src.cli"), lambda _: None, []) == 1
+    assert exits.run(Slow(prog="python -m src.cli"), []) == 1
     assert capsys.readouterr().err == "python -m src.cli: interrupted by SIGTERM\n"
 
 
@@ -141,7 +147,7 @@ def test_what_carries_its_own_line_keeps_its_words_and_status(
         def fail(_: argparse.Namespace, failure: Exception = failure) -> None:
             raise failure
 
-        assert exits.run(parser, fail, ["work"]) == status
+        assert exits.run(running(parser, fail), ["work"]) == status
         assert capsys.readouterr().err == f"prog work: {failure}\n"
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from src.cli import HANDLERS
-from src.commands.options import COMMANDS
+from src.commands.entries import COMMANDS
+from src.run_sql import cli as run_sql
 from tests.docs import pages
 from tests.support import console
 from tests.support.command import cli
@@ -93,32 +93,29 @@ def documented() -> str:
 
 def test_every_sub_command_is_in_the_readme() -> None:
     text = pages.README.read_text(encoding="utf-8")
-    for name in COMMANDS:
+    for name in COMMANDS.commands:
         assert re.search(rf"`{name}\b|src\.cli[^\n]* {name}\b", text), name
 
 
 def test_every_sub_command_of_the_second_lesson_is_on_its_page() -> None:
     text = (pages.DOCS / "RUN_SQL.md").read_text(encoding="utf-8")
-    named = re.findall(
-        r'^    (?:\w+ = )?add\(\s*"(\w+)"', (pages.ROOT / "src/run_sql/cli.py").read_text(), re.MULTILINE
-    )
-    assert len(named) >= 6
-    for name in named:
+    assert len(run_sql.COMMANDS.commands) >= 6
+    for name in run_sql.COMMANDS.commands:
         assert re.search(rf"src\.run_sql {name}\b|`{name}\b", text), name
 
 
 def test_every_sub_command_says_in_its_help_what_it_needs_writes_or_comes_next() -> None:
-    assert set(COMMANDS) == set(HANDLERS)
-    for name in COMMANDS:
+    for name in COMMANDS.commands:
         shown = cli(name, "--help").out
         assert "writes: " in shown and ("next: " in shown or "example: " in shown), name
-        for written in re.findall(r"\w+\.(?:json|db|html)", COMMANDS[name][1].partition("writes: ")[2].split("\n")[0]):
+        writes = COMMANDS.commands[name].notes.partition("writes: ")[2].split("\n")[0]
+        for written in re.findall(r"\w+\.(?:json|db|html)", writes):
             assert f"`{written}`" in (pages.DOCS / "MEASURES.md").read_text(encoding="utf-8"), written
 
 
 def test_every_command_of_the_pages_is_one_that_the_program_has() -> None:
     called = re.findall(r"(?:python|app) -m src\.cli(?: --?\w+(?:[ =]outputs/\S+)?)* (\w+)", documented())
-    assert set(called) - {"COMMAND"} == set(COMMANDS) - {"reproduce"}  # quickstart.sh runs that one
+    assert set(called) - {"COMMAND"} == set(COMMANDS.commands) - {"reproduce"}  # quickstart.sh runs that one
 
 
 def services() -> set[str]:

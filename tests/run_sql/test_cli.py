@@ -148,7 +148,7 @@ def test_describe_checks_and_prints(tmp_path: Path) -> None:
 def test_help_says_what_the_command_does_and_gives_an_example(command: str) -> None:
     done = run(command, "--help")
     assert done.returncode == 0
-    assert f"Example: python -m src.run_sql {command}" in done.stdout
+    assert f"example: python -m src.run_sql {command}" in done.stdout
     assert done.stdout.count("\n") > 5
 
 

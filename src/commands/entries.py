@@ -1,0 +1,216 @@
+"""The commands of `src.cli`, each in one place: name, summary, notes for `--help`, options, and the function.
+
+What a command does lies in the module of its name. Imports are made by the function that needs them, so that
+`--help`, `negatives` and `exercise` start at once.
+"""
+
+import argparse
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from src.base.errors import CheckFailed, Precondition
+from src.base.printable import excerpt, say
+from src.base.registry import Registry
+from src.commands import options
+
+if TYPE_CHECKING:
+    from src.runs.outputs import Outputs
+
+EPILOG = """the tutorial's order: prepare, agent, negatives, evaluate, exercise
+start here: python -m src.cli prepare, then exercise (no model is needed)
+without Docker and GPU: python -m src.cli --embedded reproduce
+exit status: 0 done, 1 a check failed or the command was interrupted, 2 something is missing or the arguments are
+wrong, 3 the model server cannot be reached or gave up"""
+SERVER = "a model server (--embedded, or LLM_BASE_URL)"
+MAX_JOBS = 24  # above the slots of any server this is for; a job takes two threads, and compose.yaml allows 64
+
+COMMANDS = Registry("python -m src.cli", "A stock assistant: the model proposes, the code decides.", EPILOG)
+
+
+def outputs_of(args: argparse.Namespace) -> "Outputs":
+    """The folder of results that the command line names."""
+    from src.runs.outputs import Outputs
+
+    return Outputs.named(args.outputs)
+
+
+def model_server(args: argparse.Namespace, outputs: "Outputs", slots: int = 1) -> AbstractContextManager[None]:
+    """The server of the environment, or the embedded one with `--embedded` or R3_EMBEDDED=1."""
+    from src.server import embedded
+
+    return embedded.chosen(args.embedded, outputs.folder, say, slots)
+
+
+@COMMANDS.command(
+    "prepare",
+    "Build the database from data/products.json and record its digest.",
+    "writes: stock.db, prepare.json; an existing database is never overwritten\n"
+    "next:   exercise or negatives (no model), then agent",
+    options.data,
+)
+def prepare(args: argparse.Namespace) -> None:
+    """Build the database."""
+    from src.commands import prepare
+
+    path = prepare.prepare(outputs_of(args), args.data)
+    say(f"database built: {outputs_of(args).database}\n{path}")
+
+
+@COMMANDS.command(
+    "agent",
+    "Ask the model the 30 questions through the gate.",
+    f"needs:  prepare, and {SERVER}\n"
+    "writes: agent.json, and a journal until the run is complete\n"
+    "next:   evaluate, then report; after an interruption: agent --resume",
+    options.data,
+    options.language("questions"),
+    options.guard_answers(default=False),
+    lambda parser: parser.add_argument(
+        "--jobs", type=int, default=1, metavar="N", help="questions in flight (default: 1, R3's way)"
+    ),
+    lambda parser: parser.add_argument("--resume", action="store_true", help="finish an interrupted run"),
+    asks_model=True,
+)
+def agent(args: argparse.Namespace) -> None:
+    """Ask the questions of the data file, in order."""
+    from src.commands import show
+    from src.runs import database, recovery, session
+
+    outputs = outputs_of(args)
+    database.check(outputs)  # before a model is loaded in vain
+    if not 1 <= args.jobs <= MAX_JOBS:
+        raise Precondition(f"--jobs {args.jobs}: give a number from 1 to {MAX_JOBS}")
+    with recovery.exclusive(outputs), model_server(args, outputs, slots=args.jobs):
+        run = session.begin(outputs, args.data, args.lang, say, guarded=args.guard_answers, in_flight=args.jobs)
+        if args.resume:
+            recovery.resume(run, say)
+            say(f"resuming: {run.kept} results kept, {len(run.missing)} questions to ask")
+        else:
+            recovery.set_aside(run, say)
+        path = show.with_progress(len(run.questions), run.kept, lambda progress: session.work(run, progress))
+    errors = [result for result in run.results if result["error"] is not None]
+    say(f"{len(run.results)} questions, {len(errors)} errors; database unchanged")
+    if errors:
+        say(f"  first error, question {errors[0]['id']}: {excerpt(errors[0]['error'])}")
+    say(str(path))
+
+
+@COMMANDS.command(
+    "negatives",
+    "Attempt what is forbidden and check that it is refused; needs no model.",
+    "needs:  prepare\nwrites: negatives.json\nnext:   agent; or change a call in `cases` of src/cli.py and predict",
+)
+def negatives(args: argparse.Namespace) -> None:
+    """Attempt what must be refused."""
+    from src.commands import negatives, show
+
+    path, result = negatives.negatives(outputs_of(args), args.cases)
+    say(f"{show.checks(result)}\n{path}")
+
+
+@COMMANDS.command(
+    "evaluate",
+    "Measure the last run beside the published figures.",
+    "needs:  agent\nwrites: evaluation.json\nnext:   report",
+    options.data,
+    lambda parser: parser.add_argument(
+        "--against", type=Path, metavar="OTHER", help="compare with the run in a folder or agent.json"
+    ),
+)
+def evaluate(args: argparse.Namespace) -> None:
+    """Measure the last run, or judge it where its questions were hostile ones."""
+    from src import evaluate
+    from src.measures import hostile, tables
+    from src.runs import catalog
+
+    outputs = outputs_of(args)
+    if catalog.is_hostile(catalog.load(args.data)):
+        if args.against is not None:
+            raise Precondition(f"--against compares runs about products, and {args.data} holds none; leave it out")
+        path, judged = hostile.evaluate_run(outputs, args.data)
+        say(f"{hostile.report(judged)}\n{path}")
+        return
+    path, result = evaluate.evaluate_run(outputs, args.data, args.against)
+    say(f"{tables.evaluation(result)}\n{path}")
+    if not result["unchanged"]:
+        raise CheckFailed(f"{outputs.database} changed during the run; see the digests in {outputs.json('agent')}")
+
+
+@COMMANDS.command(
+    "exercise",
+    "Predict, then observe: zero stock, unknown product, forbidden tool; needs no model.",
+    "needs:  prepare; on a terminal it asks for your predictions, elsewhere it only shows\n"
+    "writes: exercise.json\n"
+    "next:   change one word and explain the refusal, docs/EXERCISE.md",
+    options.language("lesson"),
+)
+def exercise(args: argparse.Namespace) -> None:
+    """Take the tutorial's three questions, each prediction asked for where somebody can answer."""
+    from src.commands import exercise
+
+    path, _ = exercise.exercise(outputs_of(args), args.cases, print, exercise.reader(), args.lang)
+    say(str(path))
+
+
+@COMMANDS.command(
+    "ask",
+    "Ask one question of your own and see its stages.",
+    f"needs:  prepare, and {SERVER}\n"
+    "writes: ask.json\n"
+    'example: python -m src.cli --embedded ask "What is the stock level for REF-000?"',
+    options.language("delivered sentence"),
+    options.guard_answers(default=True),
+    lambda parser: parser.add_argument("question", help='for example "What is the stock level for REF-000?"'),
+    asks_model=True,
+)
+def ask(args: argparse.Namespace) -> None:
+    """Ask one question; the status says what became of it."""
+    from src.commands import ask
+    from src.runs import database
+
+    ask.check(args.question)
+    outputs = outputs_of(args)
+    database.check(outputs)  # before a model is loaded in vain
+    with model_server(args, outputs):
+        ask.ask(outputs, args.question, args.lang, args.guard_answers)
+
+
+@COMMANDS.command(
+    "report",
+    "Make a page about the last run to look at in a browser: report.html.",
+    "needs:  agent; says more after evaluate and negatives\nwrites: report.html\nnext:   open it in a browser",
+)
+def report(args: argparse.Namespace) -> None:
+    """Make the page about the last run."""
+    from src.report import render
+
+    say(str(render.report(outputs_of(args))))
+
+
+@COMMANDS.command(
+    "reproduce",
+    "Run the whole route in a new folder.",
+    f"needs:  {SERVER}\n"
+    "writes: run-001/, run-002/, ... with the files of every command, report.html too\n"
+    "next:   open its report.html in a browser; then prepare and exercise",
+    options.data,
+    options.language("questions"),
+    lambda parser: parser.add_argument(
+        "--runs", type=int, default=1, metavar="N", help="repeat it and compare the runs (default: 1)"
+    ),
+    asks_model=True,
+)
+def reproduce(args: argparse.Namespace) -> None:
+    """Take the whole route, once or several times."""
+    from src.runs import catalog
+
+    if args.runs < 1:
+        raise Precondition(f"--runs {args.runs}: give a number from 1")
+    catalog.products(catalog.load(args.data), args.data)  # before a folder is made and a model is loaded in vain
+    outputs = outputs_of(args)
+    with model_server(args, outputs):
+        from src.commands import reproduce
+
+        folder = reproduce.reproduce(outputs.folder, args.data, args.lang, args.cases, args.runs)
+        say(f"{folder}\n{reproduce.next_steps(folder, args.lang)}")

