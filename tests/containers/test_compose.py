@@ -65,7 +65,7 @@ def test_every_service_is_hardened(services: dict[str, Any], name: str) -> None:
     assert float(service["cpus"]) > 0
     assert 0 < service["pids_limit"] <= 256
     assert all("size=" in mount and "noexec" in mount for mount in service["tmpfs"])
-    assert not {"privileged", "cap_add", "devices", "ports", "pid", "ipc", "network_mode"} & set(service)
+    assert not {"privileged", "cap_add", "devices", "ports", "pid", "ipc"} & set(service)
 
 
 @pytest.mark.parametrize("name", SERVICES)
@@ -79,8 +79,16 @@ def test_only_fetch_reaches_outside(services: dict[str, Any]) -> None:
     for name in ("app", "server", "server-cpu"):
         assert list(services[name]["networks"]) == ["inside"]
         assert services[name]["dns"] == ["127.0.0.1"]  # CVE-2024-29018
-    assert list(services["fetch"]["networks"]) == ["outside"]
-    assert "inside" not in services["fetch"]["networks"]
+        assert "network_mode" not in services[name]
+    assert services["fetch"]["network_mode"] == "bridge" and not services["fetch"].get("networks")
+
+
+def test_every_network_is_one_that_down_removes_with_no_profile_active(services: dict[str, Any]) -> None:
+    """`down` knows the networks of the services active then: one that only a profile uses would stay behind."""
+    always = [service for service in services.values() if "profiles" not in service]
+    made = config()
+    assert set(made["networks"]) == {network for service in always for network in service["networks"]} == {"inside"}
+    assert not made.get("volumes")
 
 
 def test_the_inner_network_has_no_way_out_for_either_version_of_ip(compose: None) -> None:

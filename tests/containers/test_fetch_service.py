@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.containers.scene import ROOT, gateway_of, must, project
+from tests.containers.scene import ROOT, gateway_of
 from tests.fetch import hub as stand_in
 from tests.fetch.conftest import FIRST, pin, pinned_file
 
@@ -22,8 +22,7 @@ OUTSIDE = ("compose", "--profile", "acquisition", "run", "--rm", "--no-deps", "-
 @pytest.fixture
 def hub(engine: None) -> Iterator[stand_in.Hub]:
     """A hub on this machine's end of the network that fetch is on."""
-    must(*OUTSIDE, "--entrypoint", "python", "fetch", "-c", "")  # makes the network, if it is not there
-    with stand_in.serving(gateway_of(f"{project()}_outside")) as server:
+    with stand_in.serving(gateway_of("bridge")) as server:
         server.files = {NAME: FIRST}
         yield server
 
