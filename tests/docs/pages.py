@@ -15,7 +15,7 @@ README = ROOT / "README.md"
 DOCS = ROOT / "docs"
 SPANISH, VIETNAMESE = DOCS / "README.es.md", DOCS / "README.vi.md"
 PAGES = [README, *sorted(DOCS.glob("*.md"))]
-RUNNABLE = ("console", "sh", "diff")
+RUNNABLE = ("console", "sh")
 
 # Blocks that this suite does not run, by their mark: who runs them instead, or why nobody can here.
 ELSEWHERE = {

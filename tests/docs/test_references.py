@@ -34,22 +34,11 @@ def tracked() -> list[str]:
     return listed.stdout.split()
 
 
-def outside_diffs(page: Path) -> str:
-    """A page without its ```diff blocks, which may name files that they make."""
-    return re.sub(r"^```diff\n.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
-
-
-def made_by(page: Path) -> set[str]:
-    """The files that the page's ```diff blocks make."""
-    return set(re.findall(r"^\+\+\+ b/(\S+)$", page.read_text(encoding="utf-8"), re.MULTILINE))
-
-
 @pytest.mark.parametrize("page", pages.PAGES, ids=lambda page: page.name)
 def test_every_path_that_is_named_exists(page: Path) -> None:
-    text = re.sub(r"https?://\S+", "", outside_diffs(page))
-    made = made_by(page)
+    text = re.sub(r"https?://\S+", "", page.read_text(encoding="utf-8"))
     for name in sorted(set(PATH.findall(text))):
-        if name.startswith("src/anthropic") or any(path.startswith(name) for path in made):  # an SDK's; the page's own
+        if name.startswith("src/anthropic"):  # an SDK's
             continue
         assert (pages.ROOT / name).exists(), f"{page.name} names {name}"
 
@@ -65,7 +54,7 @@ def anchors(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("page", pages.PAGES, ids=lambda page: page.name)
 def test_every_relative_link_leads_to_a_file_and_a_heading(page: Path) -> None:
-    for target in LINK.findall(outside_diffs(page)):
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
         if re.match(r"[a-z]+:", target):
             continue
         name, _, anchor = target.partition("#")

@@ -17,6 +17,7 @@ SRC = ROOT / "src"
 MAY_IMPORT = {
     "cli": {"commands", "base"},
     "run_sql": {"agent", "server", "tools", "base"},
+    "going_further": {"runs", "agent", "server", "tools", "base"},
     "commands": {"report", "evaluate", "measures", "runs", "agent", "server", "wording", "tools", "base"},
     "report": {"measures", "runs", "wording", "base"},
     "evaluate": {"measures", "runs", "wording", "tools", "base"},

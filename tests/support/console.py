@@ -2,7 +2,7 @@
 
 A ```console block is a session: a line that begins with `$ ` is a command, what follows it is its whole output on both
 streams. In the output `…` stands for anything within a line, and a line of `…` alone for any number of lines. A
-```sh block holds commands only; a ```diff block is a change to the project. A comment just before a block marks it:
+```sh block holds commands only. A comment just before a block marks it:
 `<!-- run: engine -->` says where it runs, `<!-- not run: needs an NVIDIA GPU -->` why it does not,
 `<!-- keys: 2 3 3 -->` that it runs on a terminal, with a line typed at each prompt.
 """

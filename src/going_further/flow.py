@@ -1,0 +1,80 @@
+"""The flow of one question with a caller: `agent.run()` with three tools on offer and `decide()` between the two.
+
+As in R3: one proposal, at most one tool call, one wording. Every proposal leaves one line in the log of decisions.
+"""
+
+import json
+import sqlite3
+import time
+from typing import Any
+
+from src import agent
+from src.going_further import low_stock
+from src.going_further.access import MALFORMED, Decision, decide
+from src.going_further.callers import Caller
+from src.going_further.decisions import DecisionLog
+from src.server.reply import TransportFailure, decode
+
+CHOOSE = (
+    "Choisis un outil en JSON. Outils autorisés: rechercher_produit(ref), consulter_stock(ref), "
+    "lister_stock_bas(seuil)."
+)
+SCHEMA = {"anyOf": [agent.SCHEMA, low_stock.SCHEMA]}
+TRUNCATED = "Proposition tronquée"
+
+
+def proposed(proposal: dict[str, Any]) -> Any:
+    """Return the call in a proposal; `ValueError` when there is none. The reason is ours, not the model's words."""
+    if proposal["finish_reason"] != "stop":
+        raise ValueError(TRUNCATED)
+    try:
+        return decode(proposal["raw"])
+    except (ValueError, RecursionError):
+        raise ValueError("no JSON") from None
+
+
+def answer_call(db: sqlite3.Connection, call: Any, caller: Caller, log: DecisionLog) -> Decision:
+    """Decide about a call and record it; only then is the decision known to anybody else."""
+    decision = decide(db, call, caller)
+    log.add(caller, call, decision)
+    return decision
+
+
+def run(db: sqlite3.Connection, query: dict[str, Any], caller: Caller, log: DecisionLog) -> dict[str, Any]:
+    """Take one question of a caller through its stages; returns what `agent.run()` returns, with `decision`.
+
+    `observation` in the trace is what the model gets. Raises `Precondition` when the decision cannot be
+    recorded and `TransportFailure` when the server is gone.
+    """
+    start = time.perf_counter()
+    proposal = answer = error = decision = None
+    trace: list[dict[str, Any]] = []
+    try:
+        proposal = agent.generate(query["query"], SCHEMA, system=CHOOSE)
+        try:
+            call = proposed(proposal)
+        except ValueError as exc:
+            log.add(caller, None, Decision(MALFORMED, str(exc), None))
+            decision = MALFORMED
+            raise
+        made = answer_call(db, call, caller, log)
+        decision = made.decision
+        if made.observation is None:
+            raise ValueError(made.reason)
+        trace.append({"call": call, "observation": made.observation})
+        answer = agent.generate(
+            f"{query['query']}\nObservation outil: {json.dumps(made.observation)}", system=agent.WORD
+        )
+    except TransportFailure:  # the server is gone: nothing of this question, or its next ones, can be answered
+        raise
+    except agent.FAILURES as exc:
+        error = str(exc) or type(exc).__name__
+    return {
+        **query,
+        "proposal": proposal,
+        "decision": decision,
+        "trace": trace,
+        "answer": answer,
+        "error": error,
+        "seconds": time.perf_counter() - start,
+    }

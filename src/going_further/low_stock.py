@@ -1,0 +1,64 @@
+"""The third read tool, `lister_stock_bas(seuil)`: which of the caller's products have at most so many pieces left.
+
+It has checks of its own beside `toolcall()`, which stays as it is. Reading only, with SQL that we wrote; the rows of
+others are left out by that SQL, since what was never read cannot leak.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from typing import Any
+
+from src.tools import COLUMNS
+
+TOOL = "lister_stock_bas"
+MAX_THRESHOLD = 20  # pieces: "almost sold out", not a way to list the whole shop
+MAX_ROWS = 10  # an observation goes back into a prompt
+READ = (
+    "SELECT ref,name,stock FROM products WHERE stock<=? AND ref IN (SELECT value FROM json_each(?))"
+    " ORDER BY stock,ref LIMIT ?"
+)
+NOTHING: dict[str, Any] = {"products": []}
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "outil": {"const": TOOL},
+        "arguments": {
+            "type": "object",
+            "properties": {"seuil": {"type": "integer", "minimum": 0, "maximum": MAX_THRESHOLD}},
+            "required": ["seuil"],
+            "additionalProperties": False,
+        },
+    },
+    "required": ["outil", "arguments"],
+    "additionalProperties": False,
+}
+
+
+def names_it(call: Any) -> bool:
+    """Whether a call, of whatever type, names this tool; anything else is left to `toolcall()`."""
+    return _has_plain_keys(call) and type(call.get("outil")) is str and call["outil"] == TOOL
+
+
+def threshold(call: dict[str, Any]) -> int:
+    """Return the threshold of a well-formed call of this tool; `ValueError` for every other."""
+    if set(call) != {"outil", "arguments"}:
+        raise ValueError("Outil interdit ou appel mal formé")
+    args = call["arguments"]
+    if not _has_plain_keys(args) or set(args) != {"seuil"} or type(args["seuil"]) is not int:
+        raise ValueError("Seuil ou arguments invalides")
+    if not 0 <= args["seuil"] <= MAX_THRESHOLD:
+        raise ValueError("Seuil ou arguments invalides")
+    return int(args["seuil"])
+
+
+def _has_plain_keys(value: Any) -> bool:
+    """Exact types, as in `toolcall()`: a subclass may bring its own == and hash."""
+    return type(value) is dict and all(type(key) is str for key in value)
+
+
+def read(db: sqlite3.Connection, most: int, references: Iterable[str]) -> dict[str, Any]:
+    """Return the products among `references` with at most `most` pieces, the fewest first, at most `MAX_ROWS`."""
+    rows = db.execute(READ, (most, json.dumps(sorted(references)), MAX_ROWS)).fetchall()
+    return {"products": [dict(zip(COLUMNS, row, strict=True)) for row in rows]}

@@ -1,0 +1,82 @@
+"""A caller's run of the questions, kept after each of them, and read again by `evaluate` and `report`."""
+
+import sqlite3
+from collections.abc import Callable
+from typing import Any
+
+from src.base.errors import CheckFailed, Interrupted, Precondition, ServerUnavailable, interruption
+from src.going_further import flow
+from src.going_further.callers import Caller
+from src.going_further.decisions import DecisionLog
+from src.runs import provenance, store
+from src.runs.outputs import Outputs
+from src.server.reply import TransportFailure
+from src.tools import digest
+
+AGAIN = "run it with: python -m src.going_further agent --caller shop-north"
+
+
+def ask_all(
+    db: sqlite3.Connection,
+    questions: list[dict[str, Any]],
+    caller: Caller,
+    database: Outputs,
+    folder: Outputs,
+    say: Callable[[str], object],
+) -> dict[str, Any]:
+    """Ask the questions in order and keep `agent.json` after each; returns its content.
+
+    Raises `ServerUnavailable` or `Interrupted` with what is finished on the disk, `CheckFailed` for a changed database.
+    """
+    log = DecisionLog(folder.folder / "decisions.jsonl")
+    record: dict[str, Any] = {
+        "provenance": provenance.program(),
+        "caller": {
+            "name": caller.name,
+            "tools": sorted(caller.tools),
+            "references": sorted(caller.references),
+        },
+        "digest_before": digest(database.database),
+        "complete": False,
+        "results": [],
+    }
+    path = folder.json("agent")
+    if path.exists():  # what the last run found is not lost to one that may be interrupted
+        path.replace(path.with_name("agent.previous.json"))
+    try:
+        for question in questions:
+            record["results"].append(flow.run(db, question, caller, log))
+            store.write_json(path, record)
+            say(f"{len(record['results'])}/{len(questions)}  {record['results'][-1]['decision'] or 'no decision'}")
+    except TransportFailure as exc:
+        raise ServerUnavailable(f"the model server failed: {exc}; {_kept(record, questions)}") from None
+    except KeyboardInterrupt as exc:
+        raise Interrupted(f"{interruption(exc)}; {_kept(record, questions)}") from exc
+    after = digest(database.database)
+    record |= {"complete": True, "digest_after": after, "unchanged": after == record["digest_before"]}
+    store.write_json(path, record)
+    if not record["unchanged"]:
+        raise CheckFailed(f"{database.database} changed during the run; see the two digests in {path}")
+    return record
+
+
+def _kept(record: dict[str, Any], questions: list[dict[str, Any]]) -> str:
+    return f"{len(record['results'])} of {len(questions)} results are kept; {AGAIN}"
+
+
+def load(folder: Outputs) -> dict[str, Any]:
+    """Return the last run; `Precondition` when there is none, or the file holds something else."""
+    path = folder.json("agent")
+    record = store.read_json(path, AGAIN)
+    fields = {"id", "ref", "query", "decision", "trace", "error", "seconds"}
+    try:
+        whole = bool(record["results"]) and all(
+            fields <= set(result) and all(type(step["observation"]) is dict for step in result["trace"])
+            for result in record["results"]
+        )
+        whole = whole and type(record["caller"]["references"]) is list
+    except (KeyError, TypeError):
+        whole = False
+    if not whole:
+        raise Precondition(f"{path} does not hold a run of this command; {AGAIN}")
+    return dict(record)
