@@ -3,6 +3,7 @@
 import argparse
 import difflib
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn
 
 from src.base.printable import excerpt
@@ -29,3 +30,14 @@ class Parser(argparse.ArgumentParser):
         if choices and value not in choices and (meant := difflib.get_close_matches(str(value), choices, n=1)):
             raise argparse.ArgumentError(action, f"there is no {value!r}; did you mean {meant[0]!r}?")
         super()._check_value(action, value)
+
+
+def whole(low: int, high: int) -> Callable[[str], int]:
+    """Return a reader of whole numbers from `low` to `high`, for `type=` of an argument."""
+
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and len(text) <= len(str(high)) and low <= int(text) <= high):
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {low} to {high}")
+        return int(text)
+
+    return read

@@ -6,10 +6,8 @@ slots endpoint (docs/SCALING.md says why). The first line on stdout is a JSON ob
 the settings used, or `{"error": ...}`. llama.cpp's log goes to stderr.
 """
 
-import argparse
 import contextlib
 import json
-import math
 import os
 import signal
 import sys
@@ -20,40 +18,17 @@ from pathlib import Path
 from typing import Any
 
 from src.base.errors import Precondition
-from src.server.settings import CPU_TAG, ENGINE_TAG
+from src.base.parser import Parser, whole
+from src.server import processors
+from src.server import settings as server_settings
+from src.server.processors import Threads
+from src.server.settings import CPU_TAG, ENGINE_TAG, thread_count
 from src.weights.models import MODELS, Model, checked, load
 
 CONTEXT_TOKENS = 2048  # per slot; the longest R3 exchange uses about 200, the rest is room for `ask`
-CGROUP = Path("/sys/fs/cgroup")  # where a container sees its own group
-CFS_FILES = ("cpu.cfs_quota_us", "cpu.cfs_period_us")
+MAX_CONTEXT = 1 << 20  # far above what any pinned model was trained for
+MAX_SLOTS = 1024
 BATCH_TOKENS = 512  # fixed: the batch size changes the last bits of the logits
-
-
-def cpu_quota(cgroup: Path = CGROUP) -> float:
-    """Return how many processors' time the container may use, infinity where nothing says so.
-
-    From the kernel's files for the bandwidth of a group: `cpu.max` of version 2, `cpu.cfs_quota_us` of version 1.
-    """
-    try:
-        if (cgroup / "cpu.max").exists():
-            quota, period = (cgroup / "cpu.max").read_text(encoding="ascii").split()
-        else:
-            quota, period = ((cgroup / "cpu" / name).read_text(encoding="ascii") for name in CFS_FILES)
-        return int(quota) / int(period) if int(quota) > 0 else math.inf  # version 1 says -1 for no bound
-    except (OSError, ValueError, ZeroDivisionError):  # no such file; version 2 says "max" for no bound
-        return math.inf
-
-
-def threads_for(slots: int, cgroup: Path = CGROUP) -> int:
-    """Return how many threads to compute with: one core stays free, unless several slots ask for throughput.
-
-    llama.cpp's threads wait for each other by spinning; with one per core, any other program on the machine makes
-    every step wait for the thread that lost its core. Likewise in a container: threads beyond its share of the
-    processors spin that share away, so a share below the cores there are is used whole and not exceeded.
-    """
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    wanted = usable if slots > 1 else usable - 1
-    return max(1, int(min(wanted, cpu_quota(cgroup))))
 
 
 def settings(slots: int = 1, context: int = CONTEXT_TOKENS) -> dict[str, Any]:
@@ -78,11 +53,12 @@ def settings(slots: int = 1, context: int = CONTEXT_TOKENS) -> dict[str, Any]:
     }
 
 
-def serve(model: Model, paths: Sequence[Path], host: str, port: int, threads: int, values: dict[str, Any]) -> Any:
+def serve(model: Model, paths: Sequence[Path], host: str, port: int, threads: Threads, values: dict[str, Any]) -> Any:
     """Load the model and open the port; returns the running server, whose `listening_address` is its URL.
 
     Raises `Precondition` when the wheel is missing, the port is taken or llama.cpp refuses the file.
     """
+    processors.spin_briefly()
     try:
         import xllamacpp
     except ImportError as exc:
@@ -96,7 +72,7 @@ def serve(model: Model, paths: Sequence[Path], host: str, port: int, threads: in
     params.model_tags = {CPU_TAG, f"{ENGINE_TAG}{version('xllamacpp')}"}  # what /props does not tell
     params.hostnames = [host]
     params.port = port
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
+    params.cpuparams.n_threads, params.cpuparams_batch.n_threads = threads
     for name, value in values.items():
         setattr(params, name, value)
     try:
@@ -124,28 +100,21 @@ def wait_for_the_end(with_stdin: bool) -> None:
     ended.wait()
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Parser:
     """The command line, shared with the container."""
-    made = argparse.ArgumentParser(prog="python -m src.server.embedded_server", description=__doc__)
+    made = Parser(prog="python -m src.server.embedded_server", description=__doc__)
     made.add_argument(
         "--model-key", default="embedded", help="a name of configs/models.lock.json (default: %(default)s)"
     )
     made.add_argument("--models", type=Path, default=MODELS, help="the folder of the model files (default: models/)")
     made.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
-    made.add_argument(
-        "--port", type=int, default=0, help="port to listen on; 0 takes a free one (default: %(default)s)"
-    )
-    made.add_argument("--slots", type=int, default=1, help="requests answered at once (default: %(default)s)")
-    made.add_argument(
-        "--ctx", type=int, default=CONTEXT_TOKENS, help="context per slot in tokens (default: %(default)s)"
-    )
-    made.add_argument(
-        "--threads",
-        type=int,
-        default=os.environ.get("R3_THREADS") or None,
-        help="threads to compute with (default: R3_THREADS, else all cores but one, or all with several slots; "
-        "in a container no more than its share of the processors)",
-    )
+    made.add_argument("--port", type=whole(0, 65535), default=0, metavar="N", help="0 takes a free one (the default)")
+    made.add_argument("--slots", type=whole(1, MAX_SLOTS), default=1, metavar="N", help="requests answered at once")
+    context = "context per slot in tokens (default: %(default)s)"
+    made.add_argument("--ctx", type=whole(1, MAX_CONTEXT), default=CONTEXT_TOKENS, metavar="N", help=context)
+    threads = "threads to compute with (default: R3_THREADS, else every core, and one fewer for writing beside other "
+    threads += "programs; in a container no more than its share of the processors)"
+    made.add_argument("--threads", type=thread_count, metavar="N", help=threads)
     made.add_argument("--end-with-stdin", action="store_true", help="stop when standard input closes")
     return made
 
@@ -153,17 +122,20 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Check the files, serve, announce, wait; the status is 0, or 2 with the reason announced."""
     args = parser().parse_args(argv)
-    values, threads = settings(args.slots, args.ctx), args.threads or threads_for(args.slots)
+    values = settings(args.slots, args.ctx)
     try:
+        wanted = args.threads or server_settings.threads()
         model = load(args.model_key)
-        server = serve(model, checked(model, args.models), args.host, args.port, threads, values)
+        paths = checked(model, args.models)
+        threads = Threads(wanted, wanted) if wanted else processors.threads_for()
+        server = serve(model, paths, args.host, args.port, threads, values)
     except Precondition as exc:
         print(json.dumps({"error": str(exc)}), flush=True)
         return exc.status
     announced = {
         "url": server.listening_address,
         "model": model.label,
-        "settings": {"n_threads": threads, **values},
+        "settings": {"n_threads": threads.writing, "n_threads_batch": threads.reading, **values},
     }
     with contextlib.suppress(BrokenPipeError):
         print(json.dumps(announced), flush=True)

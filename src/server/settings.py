@@ -6,11 +6,13 @@ Nothing here opens a connection or starts anything.
 
 import math
 import os
+from argparse import ArgumentTypeError
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
 from src.base.errors import Precondition
+from src.base.parser import whole
 
 BASE_URL = "http://server:8080"  # the service name of compose.yaml
 TIMEOUT_S = 120.0  # one reply: 100 tokens of a 7B model on a slow CPU take about a minute
@@ -22,6 +24,7 @@ CPU_TAG = "cpu"
 DEVICE_TAGS = (CPU_TAG, "cuda")
 ENGINE_TAG = "xllamacpp-"  # and with the wheel's version, since the wheel does not know llama.cpp's build number
 MAX_THREADS = 1024  # far above the cores of any machine this is for
+thread_count = whole(1, MAX_THREADS)  # the one check of --threads and R3_THREADS
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,7 @@ def threads(env: Mapping[str, str] = os.environ) -> int | None:
     text = env.get("R3_THREADS", "")
     if not text:
         return None
-    if not (text.isascii() and text.isdigit() and len(text) <= len(str(MAX_THREADS)) and 1 <= int(text) <= MAX_THREADS):
-        raise Precondition(f"R3_THREADS={text!r} is not a number of threads from 1 to {MAX_THREADS}")
-    return int(text)
+    try:
+        return thread_count(text)
+    except ArgumentTypeError:
+        raise Precondition(f"R3_THREADS={text!r} is not a number of threads from 1 to {MAX_THREADS}") from None

@@ -57,7 +57,7 @@ def test_an_image_of_a_private_clone_can_be_read_by_its_user(built: str) -> None
 
 @pytest.mark.parametrize(("cpus", "share"), [("1", 1.0), ("1.5", 1.5)])
 def test_the_cpu_server_sees_its_share_of_the_processors(engine: None, cpus: str, share: float) -> None:
-    asks = "from src.server.embedded_server import cpu_quota, threads_for; print(cpu_quota(), threads_for(4))"
+    asks = "from src.server.processors import cpu_quota, threads_for; print(cpu_quota(), threads_for().reading)"
     run = ("compose", "--profile", "cpu", "run", "--rm", "--no-deps", "-T", "--entrypoint", "python", "server-cpu")
     done = docker(*run, "-c", asks, settings={"R3_SERVER_CPUS": cpus})
     assert done.returncode == 0, done.stderr

@@ -1,22 +1,48 @@
-"""How many threads the embedded server computes with: never more than a container's share of the processors.
+"""How many threads the embedded server computes with: every core, never more than a container's share of them.
 
-The kernel's files are the test's own; no server is started. Run alone: python -m pytest tests/embedded/test_threads.py
+The kernel's files are the test's own. Run alone: python -m pytest tests/embedded/test_threads.py
 """
 
+import json
 import math
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from src.server.embedded_server import cpu_quota, threads_for
+from src.server import processors
+from src.server.processors import Threads, cpu_quota, idle, threads_for
+from tests.support.command import ROOT, environment
 
 CORES = 16
+TICKS = 400  # of all cores in the quarter of a second that the server looks
 
 
 @pytest.fixture(autouse=True)
 def sixteen_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(CORES)), raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: CORES)
+    monkeypatch.setattr(sys, "platform", "linux")
+
+
+class Machine:
+    """A machine on which other programs take so many processors' time between two looks at /proc/stat."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.stat, self.busy = folder / "stat", 0.0
+        self.stat.write_text("cpu  100 100 100 1000 100 0 0 0 0 0\ncpu0 1 1 1 1 1\n")
+        monkeypatch.setattr(processors.time, "sleep", self.pass_time)
+
+    def pass_time(self, _seconds: float) -> None:
+        used = round(TICKS * self.busy / CORES)
+        self.stat.write_text(f"cpu  {100 + used} 100 100 {1000 + TICKS - used} 100 0 0 0 0 0\n")
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    return Machine(tmp_path, monkeypatch)
 
 
 def version_2(folder: Path, text: str) -> Path:
@@ -35,24 +61,39 @@ SHARES = [("400000 100000\n", 4), ("100000 100000\n", 1), ("50000 100000\n", 1),
 
 
 @pytest.mark.parametrize(("text", "threads"), SHARES)
-@pytest.mark.parametrize("slots", [1, 4])
+@pytest.mark.parametrize("busy", [0, CORES])
 def test_a_share_of_the_processors_is_used_whole_and_not_exceeded(
-    tmp_path: Path, text: str, threads: int, slots: int
+    tmp_path: Path, text: str, threads: int, busy: int, machine: Machine
 ) -> None:
     (tmp_path / "2").mkdir()
     (tmp_path / "1").mkdir()
     quota, period = text.split()
-    assert threads_for(slots, version_2(tmp_path / "2", text)) == threads
-    assert threads_for(slots, version_1(tmp_path / "1", quota, period)) == threads
+    machine.busy = busy
+    assert threads_for(version_2(tmp_path / "2", text), machine.stat) == (threads, threads)
+    assert threads_for(version_1(tmp_path / "1", quota, period), machine.stat) == (threads, threads)
 
 
-def test_a_share_that_is_no_bound_leaves_one_core_free_as_without_it(tmp_path: Path) -> None:
-    assert threads_for(1, version_2(tmp_path, "1600000 100000\n")) == CORES - 1
+@pytest.mark.parametrize("bound", ["", "1600000 100000\n", "max 100000\n"])
+@pytest.mark.parametrize(("busy", "writing"), [(0, CORES), (0.4, CORES), (0.8, CORES - 1), (CORES, CORES - 1)])
+def test_every_core_reads_and_one_fewer_writes_beside_other_programs(
+    tmp_path: Path, bound: str, busy: float, writing: int, machine: Machine
+) -> None:
+    machine.busy = busy
+    group = version_2(tmp_path, bound) if bound else tmp_path
+    assert threads_for(group, machine.stat) == Threads(writing, reading=CORES)
 
 
-def test_without_a_bound_one_core_stays_free_unless_several_slots_ask(tmp_path: Path) -> None:
-    assert (threads_for(1, tmp_path), threads_for(4, tmp_path)) == (CORES - 1, CORES)
-    assert threads_for(1, version_2(tmp_path, "max 100000\n")) == CORES - 1
+def test_a_machine_that_tells_nothing_does_not_count_as_idle(tmp_path: Path, machine: Machine) -> None:
+    assert not idle(tmp_path / "none")
+    (tmp_path / "odd").write_text("intr 5\n")
+    assert not idle(tmp_path / "odd")
+
+
+def test_with_another_openmp_one_core_stays_free(
+    tmp_path: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert threads_for(tmp_path, machine.stat) == (CORES - 1, CORES - 1)
 
 
 def test_version_1_says_minus_one_for_no_bound(tmp_path: Path) -> None:
@@ -62,3 +103,42 @@ def test_version_1_says_minus_one_for_no_bound(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "many 100000\n", "100000\n", "100000 0\n"])
 def test_a_file_of_another_form_is_no_bound(tmp_path: Path, text: str) -> None:
     assert cpu_quota(version_2(tmp_path, text)) == math.inf
+
+
+def serve(*args: str, **env: str) -> "subprocess.CompletedProcess[str]":
+    """The server's own command line, as the server-cpu container starts it."""
+    command = [sys.executable, "-m", "src.server.embedded_server", "--models", os.devnull, *args]
+    return subprocess.run(
+        command, cwd=ROOT, env=environment(**env), capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+@pytest.mark.parametrize("value", ["0", "-3", "99999", "two", "１"])
+def test_a_number_of_threads_that_makes_no_sense_is_one_line_on_every_way_in(value: str) -> None:
+    done = serve(R3_THREADS=value)
+    assert done.returncode == 2 and done.stderr == "" and done.stdout.count("\n") == 1
+    assert f"R3_THREADS={value!r} is not a number of threads from 1 to 1024" in json.loads(done.stdout)["error"]
+    done = serve(f"--threads={value}")
+    assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1
+    assert f"--threads: {value!r} is not a whole number from 1 to 1024" in done.stderr
+
+
+@pytest.mark.parametrize(("name", "value"), [("--slots", "0"), ("--slots", "-1"), ("--ctx", "0"), ("--port", "65536")])
+def test_the_other_numbers_of_the_server_are_bounded_too(name: str, value: str) -> None:
+    done = serve(f"{name}={value}")
+    assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1
+    assert f"{name}: {value!r} is not a whole number from" in done.stderr
+
+
+@pytest.mark.parametrize(("given", "spins"), [("", "3000"), ("77", "77")])
+def test_waiting_threads_spin_briefly_unless_the_caller_says_otherwise(given: str, spins: str) -> None:
+    """What GNU OpenMP itself reports of its settings while the real server starts."""
+    env = environment(OMP_DISPLAY_ENV="verbose", GOMP_SPINCOUNT=given)
+    if not given:
+        del env["GOMP_SPINCOUNT"]
+    command = [sys.executable, "-m", "src.server.embedded_server", "--end-with-stdin"]
+    done = subprocess.run(
+        command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert f"GOMP_SPINCOUNT = '{spins}'" in done.stderr
+    assert "url" in json.loads(done.stdout)
