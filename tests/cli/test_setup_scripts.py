@@ -3,10 +3,14 @@
 That `quickstart.sh` works is shown by `tests/embedded`. Run alone: python -m pytest tests/cli/test_setup_scripts.py
 """
 
+import contextlib
 import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +19,31 @@ import pytest
 from tests.support.command import ROOT, Ended, environment
 
 SCRIPTS = ["quickstart.sh", "test.sh"]
-PASSES, FAILS = "def test_it() -> None:\n    assert True\n", "def test_it() -> None:\n    assert False\n"
+TINY = """
+import pytest
+
+def test_one() -> None: ...
+def test_two() -> None: ...
+
+@pytest.mark.model
+def test_three() -> None: ...
+
+@pytest.mark.slow
+def test_four() -> None: ...
+"""
+LONG = """
+import pathlib, subprocess
+import pytest
+
+@pytest.mark.parametrize("place", range(2))
+def test_long(place: int) -> None:
+    child = subprocess.Popen(["sleep", "300"])
+    try:
+        pathlib.Path(f"{path}-{{place}}.{{child.pid}}").touch()
+        child.wait()
+    finally:
+        child.kill()
+"""
 TINY_MIB = 8  # room for the project, not for its packages
 NOWHERE = "http://127.0.0.1:9/simple"  # loopback, and nobody listens
 
@@ -29,12 +57,25 @@ def project(folder: Path) -> Path:
     return folder
 
 
-def sh(folder: Path, script: str, **env: str) -> Ended:
+def sh(folder: Path, script: str, *words: str, **env: str) -> Ended:
     """Run one of the scripts in `folder`."""
     done = subprocess.run(
-        ["sh", f"scripts/{script}"], cwd=folder, env=environment(**env), capture_output=True, text=True, timeout=120
+        ["sh", f"scripts/{script}", *words],
+        cwd=folder,
+        env=environment(**env),
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def alive(pid: int) -> bool:
+    """Whether this process runs; one that ended and was not waited for does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 def last_line(ended: Ended, *parts: str) -> None:
@@ -65,7 +106,7 @@ def test_a_machine_without_python_is_told_so(tmp_path: Path) -> None:
     last_line(ended, "Python 3.11 or newer is needed, found no Python")
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.parametrize("script", [SCRIPTS[0], pytest.param(SCRIPTS[1], marks=pytest.mark.slow)])
 def test_packages_that_cannot_be_had_are_one_line_and_the_next_run_tries_again(script: str, tmp_path: Path) -> None:
     folder = project(tmp_path / "copy")
     nothing = {"PIP_INDEX_URL": NOWHERE, "PIP_RETRIES": "0", "PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": ""}
@@ -97,7 +138,7 @@ def test_a_full_disk_is_named_before_anything_is_made(script: str, tiny: Path) -
 
 
 def ready(folder: Path) -> Path:
-    """A project where test.sh finds all made: an environment that is this one, the model, and a tiny suite a folder."""
+    """A project where test.sh finds all made: an environment that is this one, the model, and a tiny suite."""
     project(folder)
     (folder / ".venv" / "bin").mkdir(parents=True)
     python = folder / ".venv" / "bin" / "python"
@@ -105,25 +146,58 @@ def ready(folder: Path) -> Path:
     python.chmod(0o755)
     shutil.copy(ROOT / "configs" / "dev.lock", folder / ".venv" / "dev.lock.done")
     (folder / "models").symlink_to(ROOT / "models")
-    for test in (ROOT / "tests").glob("test_*.py"):
-        shutil.copy(test, folder / "tests")
-    for suite in ("cli", "embedded", "docs", "hostile", "layers", "properties"):
-        (folder / "tests" / suite).mkdir()
-        (folder / "tests" / suite / f"test_{suite}.py").write_text(PASSES)
+    for test in [*(ROOT / "tests").glob("test_*.py"), ROOT / "tests" / "conftest.py", ROOT / "pyproject.toml"]:
+        shutil.copy(test, folder / test.relative_to(ROOT).parent)
+    shutil.copytree(
+        ROOT / "tests" / "support", folder / "tests" / "support", ignore=lambda *_: ["test_faulty_server.py"]
+    )
+    (folder / "tests" / "tiny").mkdir()
+    (folder / "tests" / "tiny" / "test_tiny.py").write_text(TINY)
     return folder
 
 
-def test_when_all_tests_pass_the_status_says_so(tmp_path: Path) -> None:
-    ended = sh(ready(tmp_path / "copy"), "test.sh")
-    assert ended.status == 0, ended
-    assert "Ran 14 tests" in ended.err
-    assert "15 passed" in ended.out and "5 passed" in ended.out, ended.out  # the 14 and tests/cli; the other five
-
-
-@pytest.mark.parametrize("suite", ["cli", "docs"])  # one of each half
-def test_one_red_test_in_either_half_is_the_status(suite: str, tmp_path: Path) -> None:
+def test_the_quick_depth_says_at_its_end_what_it_left_out_and_all_leaves_nothing_out(tmp_path: Path) -> None:
     folder = ready(tmp_path / "copy")
-    (folder / "tests" / suite / "test_red.py").write_text(FAILS)
-    ended = sh(folder, "test.sh")
-    last_line(ended, "a suite failed")
-    assert "1 failed" in ended.out
+    quick = sh(folder, "test.sh")
+    assert quick.status == 0, quick
+    assert "Ran 14 tests" in quick.err
+    left_out = "not run: 2 deeper tests (model 1, slow 1); run them too with: sh scripts/test.sh --all"
+    assert quick.out.splitlines()[-1] == left_out
+    assert re.search(r"^tests/tiny +[0-9.]+ s  2 passed$", quick.out, re.MULTILINE), quick.out
+    whole = sh(folder, "test.sh", "--all", "tests/tiny")  # what follows is pytest's
+    assert whole.status == 0 and "not run" not in whole.out
+    assert re.search(r"^tests/tiny +[0-9.]+ s  4 passed$", whole.out, re.MULTILINE), whole.out
+
+
+def test_a_red_test_is_shown_with_its_reason_before_the_suite_is_through_and_is_the_status(tmp_path: Path) -> None:
+    folder = ready(tmp_path / "copy")
+    (folder / "tests" / "tiny" / "test_red.py").write_text("def test_red() -> None:\n    assert 1 == 2\n")
+    ended = sh(folder, "test.sh", "--numprocesses=0", "tests/tiny")
+    assert ended.status == 1, ended
+    failure, line = ended.out.index("FAILED tests/tiny/test_red.py::test_red"), ended.out.index("1 failed, 2 passed")
+    assert failure < ended.out.index("assert 1 == 2") < line
+    assert ended.out.count("assert 1 == 2\n") == 3  # its line, its reason, the summary: not a second time whole
+
+
+def test_ctrl_c_ends_the_run_and_all_that_its_tests_started(tmp_path: Path) -> None:
+    folder, started = ready(tmp_path / "copy"), tmp_path / "started"
+    (folder / "tests" / "tiny" / "test_long.py").write_text(LONG.format(path=str(started)))
+    program = subprocess.Popen(
+        ["sh", "scripts/test.sh", "tests/tiny/test_long.py"],
+        cwd=folder,
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        while len(list(tmp_path.glob("started-*"))) < 2:
+            assert program.poll() is None
+            time.sleep(0.05)
+        os.killpg(program.pid, signal.SIGINT)
+        assert program.wait(60) == 2  # pytest's status for an interruption
+        left = [path for path in tmp_path.glob("started-*") if alive(int(path.suffix[1:]))]
+        assert left == []
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(program.pid, signal.SIGKILL)

@@ -8,6 +8,7 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -101,10 +102,14 @@ def run(page: Path, project: Path, told: Told, work: Path) -> None:
     go()
 
 
+def marked(page: Path) -> Any:
+    """A page by its name; those that need README.md's answers of the real model are deep."""
+    needs = page.name.startswith("README") or page.name in AFTER_THE_ROUTE
+    return pytest.param(page, id=page.name, marks=pytest.mark.model if needs else ())
+
+
 @pytest.mark.timeout(LIMIT_S)
-@pytest.mark.parametrize(
-    "page", [page for page in pages.PAGES if page.name not in pages.OWN_SUITE], ids=lambda page: page.name
-)
+@pytest.mark.parametrize("page", [marked(page) for page in pages.PAGES if page.name not in pages.OWN_SUITE])
 def test_every_command_of_the_page_ends_well_and_prints_what_the_page_shows(
     page: Path, told: Told, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -40,6 +40,7 @@ def read(path: Path) -> dict:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+@pytest.mark.model
 @pytest.mark.timeout(QUICKSTART_LIMIT_S)
 def test_each_run_reads_thirty_of_thirty_right_and_refuses_seven_of_seven(runs: tuple[str, list[Path]]) -> None:
     for folder in runs[1]:
@@ -53,6 +54,7 @@ def test_each_run_reads_thirty_of_thirty_right_and_refuses_seven_of_seven(runs: 
         assert not (folder / "agent.journal.jsonl").exists()
 
 
+@pytest.mark.model
 def test_two_runs_say_the_same_word_for_word(runs: tuple[str, list[Path]]) -> None:
     first, second = (
         [
@@ -64,6 +66,7 @@ def test_two_runs_say_the_same_word_for_word(runs: tuple[str, list[Path]]) -> No
     assert first == second and len(first) == 30
 
 
+@pytest.mark.model
 def test_the_end_of_reproduce_shows_three_questions_in_stages_and_the_measures(runs: tuple[str, list[Path]]) -> None:
     out = runs[0]
     for stage in ("question ", "proposal ", "observation ", "answer "):
@@ -72,6 +75,7 @@ def test_the_end_of_reproduce_shows_three_questions_in_stages_and_the_measures(r
     assert "2 runs: the same proposals, observations and answers, word for word" in out
 
 
+@pytest.mark.model
 def test_the_last_lines_of_reproduce_name_the_folder_its_page_and_the_next_commands(
     runs: tuple[str, list[Path]],
 ) -> None:
@@ -85,6 +89,7 @@ def test_the_last_lines_of_reproduce_name_the_folder_its_page_and_the_next_comma
     )
 
 
+@pytest.mark.model
 def test_the_server_had_the_deterministic_settings(runs: tuple[str, list[Path]]) -> None:
     agent = read(runs[1][0] / "agent.json")
     server = agent["provenance"]["server"]
@@ -115,7 +120,14 @@ def children_of(pid: int) -> list[int]:
     return [int(child) for task in tasks for child in task.read_text().split()]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number",
+    [
+        signal.SIGTERM,
+        pytest.param(signal.SIGINT, marks=pytest.mark.kill),
+        pytest.param(signal.SIGKILL, marks=pytest.mark.kill),
+    ],
+)
 def test_no_server_outlives_its_program(number: signal.Signals, tmp_path: Path) -> None:
     assert cli("--outputs", tmp_path, "prepare").status == 0
     program = subprocess.Popen(

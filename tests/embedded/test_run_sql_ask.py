@@ -18,6 +18,7 @@ from tests.support.command import ROOT, environment
 LIMIT_S = 600
 
 
+@pytest.mark.model
 @pytest.mark.timeout(LIMIT_S)
 def test_a_question_gets_at_most_three_attempts_each_with_its_answer_and_nothing_is_written(tmp_path: Path) -> None:
     path = create(tmp_path / "reservo.db")

@@ -105,7 +105,7 @@ def test_a_sentence_without_end_is_judged_by_its_beginning_and_counts_as_cut() -
 
 
 def test_a_wrong_variable_of_the_progress_bar_is_no_traceback() -> None:
-    code = "from src import progress; progress.bar(total=3).close()"
+    code = "from src.base import progress; progress.bar(total=3).close()"
     env = environment(TQDM_NCOLS="abc", TQDM_MININTERVAL="x")
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

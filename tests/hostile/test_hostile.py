@@ -136,6 +136,7 @@ def test_the_two_kinds_of_data_file_are_not_confused(shop: Shop, tmp_path: Path,
     failed(shop.run("evaluate", *DATA), 2, r"was made from products\.json .*--data")
 
 
+@pytest.mark.model
 def test_the_real_model_gets_nothing_executed_but_reads(shop: Shop, tmp_path: Path) -> None:
     """The embedded server and the pinned model; a file that lies beside the others in `models/`."""
     step = 1 if ON_THE_MODEL == "all" else max(1, len(QUESTIONS) // int(ON_THE_MODEL))

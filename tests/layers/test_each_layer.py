@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -193,7 +194,16 @@ LAYERS = [
 ]
 
 
-@pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.name.replace(" ", "_"))
+QUICK = ("allow-list of tools", "schema sent")  # one that generated values find, one that a question finds
+
+
+def marked(layer: Layer) -> Any:
+    """A layer of the table; but for a few of them its test is a deep one."""
+    deep = () if layer.name in QUICK else pytest.mark.mutation
+    return pytest.param(layer, id=layer.name.replace(" ", "_"), marks=deep)
+
+
+@pytest.mark.parametrize("layer", map(marked, LAYERS))
 def test_a_broken_layer_is_noticed_by_the_test_that_attacks_it(layer: Layer, tmp_path: Path) -> None:
     copy = copy_project(tmp_path / "copy")
     path = copy / layer.file

@@ -8,11 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from src.base.paths import ROOT
 
 COMMANDS = ("--help", "prepare", "agent (30 questions)", "negatives", "evaluate", "exercise", "ask", "report")
 
 
+@pytest.mark.slow
 def test_a_short_bench_gives_every_figure_with_its_unit_and_the_machine(tmp_path: Path) -> None:
     file = tmp_path / "bench.json"
     command = [sys.executable, "scripts/bench.py", "--pairs", "4", "--starts", "1", "--output", str(file)]

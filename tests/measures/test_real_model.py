@@ -16,6 +16,7 @@ from src.runs.outputs import Outputs
 
 ASKED = ("REF-000", "REF-007", "REF-044", "REF-999")  # out of stock, two in stock, unknown
 LIMIT_S = 1500  # on cores that others use as well
+pytestmark = [pytest.mark.model, pytest.mark.timeout(LIMIT_S)]
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +51,6 @@ def run_of(outputs: Outputs) -> dict[str, Any]:
     return dict(json.loads(outputs.json("agent").read_text(encoding="utf-8")))
 
 
-@pytest.mark.timeout(LIMIT_S)
 def test_two_in_flight_look_up_and_read_what_one_at_a_time_does(runs: dict[str, Outputs]) -> None:
     one, two = run_of(runs["1"]), run_of(runs["2"])
     assert (one["provenance"]["server"]["slots"], two["provenance"]["server"]["slots"]) == (1, 2)
@@ -64,7 +64,6 @@ def test_two_in_flight_look_up_and_read_what_one_at_a_time_does(runs: dict[str, 
         assert alone["error"] is None and beside["error"] is None
 
 
-@pytest.mark.timeout(LIMIT_S)
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_every_delivered_sentence_is_right_whatever_the_model_wrote(
     runs: dict[str, Outputs], data: Path, jobs: str
@@ -75,7 +74,6 @@ def test_every_delivered_sentence_is_right_whatever_the_model_wrote(
     assert all(fault["count"] == 0 for fault in delivered["faults"].values())
 
 
-@pytest.mark.timeout(LIMIT_S)
 def test_the_server_tells_its_share_of_the_time_and_uses_no_cache(runs: dict[str, Outputs], data: Path) -> None:
     _, evaluation = evaluate.evaluate_run(runs["1"], data)
     time = evaluation["beyond"]["time"]
@@ -85,7 +83,6 @@ def test_the_server_tells_its_share_of_the_time_and_uses_no_cache(runs: dict[str
     assert split["server_prompt"] + split["server_generation"] > split["tool_and_checks"]
 
 
-@pytest.mark.timeout(LIMIT_S)
 def test_what_the_server_reports_is_in_the_record(runs: dict[str, Outputs]) -> None:
     provenance = run_of(runs["1"])["provenance"]
     server = provenance["server"]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from src import evaluate
@@ -22,6 +22,7 @@ from src.runs import catalog, runfile
 from src.tools import COLUMNS, create, digest, readonly
 from tests.properties.values import JSON
 from tests.support import tally
+from tests.support.generated import tries
 from tests.support.project import ROOT
 
 PRODUCTS = [{"ref": "REF-000", "name": "Produit 0", "stock": 0}]
@@ -46,7 +47,7 @@ NAMES = st.one_of(
 
 
 @given(NAMES)
-@settings(max_examples=400)
+@tries(400)
 @example("a#b.db")
 @example("a?mode=rwc&x.db")
 @example("a%41.db")
@@ -159,7 +160,7 @@ BAD_PRODUCTS = st.lists(
 
 
 @given(BAD_PRODUCTS)
-@settings(max_examples=300)
+@tries(300)
 def test_create_leaves_a_whole_file_or_nothing(products: Any) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "stock.db"
@@ -218,7 +219,7 @@ RESULTS = st.fixed_dictionaries(
 
 
 @given(st.lists(RESULTS, max_size=5))
-@settings(max_examples=1000)
+@tries(1000)
 def test_whatever_passes_the_schema_of_a_run_can_be_measured(results: list[dict[str, Any]]) -> None:
     results = [{"id": place, **result} for place, result in enumerate(results)]
     for result in results:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from src import agent
@@ -19,6 +19,7 @@ from src.server.reply import BadReply, decode, read_reply
 from src.tools import INSERT, READ, TABLE, TOOLS, toolcall
 from tests.properties.values import ANY, CALLS, COUNTS, HOSTILE, JSON, PROPOSALS
 from tests.support import tally
+from tests.support.generated import tries
 from tests.support.project import ROOT
 
 REFUSALS = {
@@ -123,7 +124,7 @@ def test_objects_that_lie_are_refused(place: int, db: sqlite3.Connection) -> Non
 
 
 @given(PROPOSALS)
-@settings(max_examples=2500)
+@tries(2500)
 def test_any_text_is_decoded_to_json_or_refused(db: sqlite3.Connection, text: str) -> None:
     try:
         call = decode(text)
@@ -150,7 +151,7 @@ def test_json_loses_nothing_in_decoding(value: Any) -> None:
 
 
 @given(PROPOSALS)
-@settings(max_examples=1000)
+@tries(1000)
 def test_a_question_ends_in_an_observation_or_an_error_and_nothing_else(db: sqlite3.Connection, text: str) -> None:
     """`run` with a model that proposes this text; the second generation must not start after a refusal."""
     asked = []
@@ -219,7 +220,7 @@ def test_a_cut_proposal_is_not_decoded(reason: Any, db: sqlite3.Connection) -> N
 
 
 @given(st.sampled_from(["outil", "arguments", "ref"]), JSON, JSON)
-@settings(max_examples=300)
+@tries(300)
 def test_repeated_keys_are_refused_at_any_depth(key: str, first: Any, second: Any) -> None:
     pair = f'"{key}": {json.dumps(first)}, "{key}": {json.dumps(second)}'
     for text in (f"{{{pair}}}", f'{{"outil": "consulter_stock", "arguments": {{{pair}}}}}', f"[[{{{pair}}}]]"):

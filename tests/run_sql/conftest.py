@@ -1,4 +1,4 @@
-"""Fixtures: a Reservo file of its own for each test, and the figures printed at the end of a run."""
+"""Fixtures: a Reservo file of its own for each test."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,8 +7,6 @@ import pytest
 
 from src.run_sql.database import create
 from src.run_sql.guard import Reservo, open_reservo
-from tests.run_sql import harness
-from tests.support import tally
 
 
 @pytest.fixture
@@ -23,10 +21,3 @@ def con(reservo: Path) -> Iterator[Reservo]:
     con = open_reservo(reservo)
     yield con
     con.close()
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print what was counted and measured."""
-    tally.report("run_sql", terminalreporter)
-    for measure, (value, name) in sorted(harness.LARGEST.items()):
-        terminalreporter.write_line(f"  {value:>7.2f}  largest {measure} ({name})")

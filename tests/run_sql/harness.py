@@ -30,8 +30,6 @@ EXTRA = f"""
 OTHER = f"CREATE TABLE private (v TEXT); INSERT INTO private VALUES ('{MARK}');"
 LARGEST_ANSWER = 6 * (MAX_RESULT_CHARS + 100 * (MAX_CELL_CHARS + MAX_NAME_CHARS))  # a character is at most \\uXXXX
 
-LARGEST: dict[str, tuple[float, str]] = {}  # what the summary prints at the end of a run, beside the counts
-
 
 def count(kind: str, inputs: int = 1) -> None:
     """Note that `inputs` more of this kind were tried."""
@@ -40,7 +38,7 @@ def count(kind: str, inputs: int = 1) -> None:
 
 def record(measure: str, value: float, name: str) -> None:
     """Keep the largest value of a measure, with the name of the case."""
-    LARGEST[measure] = max(LARGEST.get(measure, (0.0, "")), (value, name))
+    tally.record(measure, value, name)
 
 
 @cache

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from src.run_sql import open_reservo, run_sql
@@ -16,6 +16,7 @@ from src.run_sql.gate import FUNCTIONS
 from src.run_sql.guard import Reservo
 from tests.run_sql import harness
 from tests.run_sql.test_cases import CASES
+from tests.support.generated import tries
 
 TABLES = ["rooms", "members", "bookings", "payments"]
 HIDDEN = ["secrets", "leak", "docs", "sqlite_master", "pragma_database_list", "json_each('[1]')", "dbstat", "x"]
@@ -121,13 +122,6 @@ def hostile_reservo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[
     con.close()
 
 
-EXAMPLES = settings(
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.filter_too_much],
-)
-
-
 def check(where: tuple[Path, Reservo], kind: str, query: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path, con = where
     monkeypatch.chdir(path.parent)
@@ -138,7 +132,7 @@ def check(where: tuple[Path, Reservo], kind: str, query: str, monkeypatch: pytes
     harness.count(f"{kind} {'answered' if answer['ok'] else 'refused'}")
 
 
-@settings(EXAMPLES, max_examples=800)
+@tries(800)
 @given(query=queries)
 def test_no_grammatical_query_raises_writes_or_leaks(
     hostile_reservo: tuple[Path, Reservo], monkeypatch: pytest.MonkeyPatch, query: str
@@ -146,7 +140,7 @@ def test_no_grammatical_query_raises_writes_or_leaks(
     check(hostile_reservo, "generated queries", query, monkeypatch)
 
 
-@settings(EXAMPLES, max_examples=600)
+@tries(600)
 @given(query=soups)
 def test_no_heap_of_words_raises_writes_or_leaks(
     hostile_reservo: tuple[Path, Reservo], monkeypatch: pytest.MonkeyPatch, query: str
@@ -154,7 +148,7 @@ def test_no_heap_of_words_raises_writes_or_leaks(
     check(hostile_reservo, "heaps of words", query, monkeypatch)
 
 
-@settings(EXAMPLES, max_examples=600)
+@tries(600)
 @given(query=edited())
 def test_no_edited_hostile_query_raises_writes_or_leaks(
     hostile_reservo: tuple[Path, Reservo], monkeypatch: pytest.MonkeyPatch, query: str
@@ -162,7 +156,7 @@ def test_no_edited_hostile_query_raises_writes_or_leaks(
     check(hostile_reservo, "edited hostile queries", query, monkeypatch)
 
 
-@settings(EXAMPLES, max_examples=300)
+@tries(300)
 @given(query=st.text(st.characters(), max_size=200))
 def test_no_text_at_all_raises_writes_or_leaks(
     hostile_reservo: tuple[Path, Reservo], monkeypatch: pytest.MonkeyPatch, query: str

@@ -1,0 +1,29 @@
+"""How many inputs the generated tests try, by depth; the same ones in every run of a depth, but for `deep`.
+
+HYPOTHESIS_PROFILE=deep tries thirty times as many as `scripts/test.sh --all`, others each time.
+"""
+
+import os
+
+from hypothesis import HealthCheck, Phase, settings
+
+USUAL = 1200
+SHARES = {"quick": 0.1, "all": 1.0, "layers": 1.0, "deep": 30.0}
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "all")
+
+_common = settings(
+    max_examples=round(USUAL * SHARES[PROFILE]),
+    derandomize=PROFILE != "deep",
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much],
+    # of a layer that is broken on purpose no shortest example is needed
+    phases=[Phase.explicit, Phase.generate] if PROFILE == "layers" else settings().phases,
+)
+settings.register_profile(PROFILE, _common)
+settings.load_profile(PROFILE)
+
+
+def tries(examples: int) -> settings:
+    """Settings of a test that tries so many inputs in a whole run."""
+    return settings(_common, max_examples=round(examples * SHARES[PROFILE]))

@@ -1,0 +1,83 @@
+"""A command line called as a process would call it, without one: the same `main(argv)`, its own streams and variables.
+
+A process costs half a second, mostly of imports. What a process is for is tested in one: signals, streams that take no
+more, what is imported when, full disks, descriptors.
+"""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+Done = subprocess.CompletedProcess[str]
+Main = Callable[[Sequence[str]], int]
+
+
+@contextmanager
+def _folder_and_variables(cwd: Path, env: Mapping[str, str]) -> Iterator[None]:
+    """Change into the folder, with these variables and no others."""
+    folder, variables = Path.cwd(), dict(os.environ)
+    os.environ.clear()
+    os.environ.update(env)
+    os.chdir(cwd)
+    try:
+        yield
+    finally:
+        os.chdir(folder)
+        os.environ.clear()
+        os.environ.update(variables)
+
+
+@contextmanager
+def _streams(stdin: str) -> Iterator[tuple[io.BytesIO, io.BytesIO]]:
+    """Put buffers in the place of the three streams, which Python opens as UTF-8 wherever they are not a terminal."""
+    before = sys.stdin, sys.stdout, sys.stderr
+    out, err = io.BytesIO(), io.BytesIO()
+    sys.stdin = io.TextIOWrapper(io.BytesIO(stdin.encode("utf-8", "surrogateescape")), "utf-8")
+    sys.stdout = io.TextIOWrapper(out, "utf-8")
+    sys.stderr = io.TextIOWrapper(err, "utf-8", errors="backslashreplace", line_buffering=True)
+    try:
+        yield out, err
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        sys.stdin, sys.stdout, sys.stderr = before
+
+
+@contextmanager
+def _ctrl_c_ends_the_tests_too() -> Iterator[None]:
+    """The command takes Ctrl-C for its own and ends in one line; whoever typed it means the whole run."""
+    pressed = False
+
+    def note(_number: int, _frame: FrameType | None) -> NoReturn:
+        nonlocal pressed
+        pressed = True
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt
+
+
+def call(main: Main, argv: Sequence[str], cwd: Path, env: Mapping[str, str], stdin: str = "") -> Done:
+    """Call `main` with these words, as `python -m` would; returns the status and what went to both streams.
+
+    An exception that `main` lets through is the test's failure, with its traceback.
+    """
+    with _ctrl_c_ends_the_tests_too(), _folder_and_variables(cwd, env), _streams(stdin) as (out, err):
+        try:
+            status: object = main(argv)
+        except SystemExit as exc:
+            status = exc.code
+    assert status is None or isinstance(status, int), status
+    return subprocess.CompletedProcess([*argv], status or 0, out.getvalue().decode(), err.getvalue().decode())
