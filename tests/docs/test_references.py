@@ -71,6 +71,13 @@ def commands_of(page: Path) -> list[tuple[str, list[str]]]:
     ]
 
 
+@pytest.mark.parametrize("page", pages.TRANSLATED, ids=lambda page: page.name)
+def test_a_translated_page_has_the_commands_of_the_english_one(page: Path) -> None:
+    stem = page.name.split(".")[0]
+    english = pages.README if stem == "README" else pages.DOCS / f"{stem}.md"
+    assert commands_of(page) == commands_of(english)
+
+
 def test_the_two_commands_stand_before_line_30() -> None:
     head = pages.README.read_text(encoding="utf-8").splitlines()[:29]
     assert "sh scripts/quickstart.sh" in head and "sh scripts/test.sh" in head
