@@ -12,6 +12,7 @@ import contextlib
 import http.client
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -21,13 +22,14 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median, quantiles
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # a script's own folder is on the path, the project is not
 
 from src import agent  # noqa: E402
+from src.base.records import ChatRequest, Question, Reply, Shop  # noqa: E402
 from src.commands import prepare  # noqa: E402
 from src.measures import compare  # noqa: E402
 from src.runs import catalog, database, provenance, session, store  # noqa: E402
@@ -78,13 +80,13 @@ def instant_server(slots: int = 1) -> Iterator[str]:
             child.stdin.close()
 
 
-def bodies_of(db: Any, question: Row) -> list[bytes]:
+def bodies_of(db: sqlite3.Connection, question: Question) -> list[bytes]:
     """The two request bodies that the route sends for a question, taken from the route itself."""
     sent: list[bytes] = []
     server = client.current()
     original = server.chat
 
-    def record(body: Row) -> Row:
+    def record(body: ChatRequest) -> Reply:
         sent.append(json.dumps(body).encode())
         return original(body)
 
@@ -101,7 +103,7 @@ Pair = tuple[float, float]
 
 def pairs(
     outputs: Outputs,
-    questions: Sequence[Row],
+    questions: Sequence[Question],
     repetitions: int,
     clock: Callable[[], float] = time.perf_counter,
     keep: bool = True,
@@ -232,7 +234,7 @@ def real_cost(outputs: Outputs, repetitions: int, log: Path) -> list[Row]:
 
 def in_flight(folder: Path, count: int, jobs: int) -> list[Row]:
     """(e) The same questions one at a time on one slot, and `jobs` at a time on as many slots; answers compared."""
-    data = catalog.load()
+    data = cast(Shop, catalog.load())
     fewer = store.write_json(folder / "questions.json", {**data, "queries": data["queries"][:count]})
     runs, rows = [], []
     for number in (1, jobs):

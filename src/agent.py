@@ -8,16 +8,18 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import cast
 
-from src.server.reply import BadReply, TransportFailure, decode
+from src.base.errors import CommandError
+from src.base.records import Call, ChatRequest, Generation, JsonObject, Question, Result, Sampling, SchemaRequest, Step
+from src.server.reply import decode
 from src.tools import TOOLS, toolcall
 
 CHOOSE = "Choisis un outil en JSON. Outils autorisés: rechercher_produit(ref), consulter_stock(ref)."
 WORD = "Réponds uniquement avec le stock observé, ou introuvable. Ne devine pas."
 
 # Sent as written: llama.cpp emits the keys in this order, and only an anchored pattern without \d constrains it.
-SCHEMA: dict[str, Any] = {
+SCHEMA: JsonObject = {
     "type": "object",
     "properties": {
         "outil": {"type": "string", "enum": list(TOOLS)},
@@ -34,38 +36,30 @@ SCHEMA: dict[str, Any] = {
 
 # Greedy decoding; the seed is for the record, llama.cpp does not use it at temperature 0.
 # A prompt served from the cache can change the last bits of the logits, hence the text.
-GENERATION: dict[str, Any] = {"temperature": 0, "seed": 42, "max_tokens": 100, "cache_prompt": False}
-
-# What one question may fail with. The first two are the client's; the others are wider than what is known to happen,
-# since whatever stands behind `generate()`, one question never costs the results of the others.
-FAILURES = (
-    TransportFailure,
-    BadReply,
-    sqlite3.Error,
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    OSError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)
+GENERATION: Sampling = {"temperature": 0, "seed": 42, "max_tokens": 100, "cache_prompt": False}
 
 
-def request(model: str, system: str, prompt: str, schema: dict[str, Any] | None, name: str) -> dict[str, Any]:
+def request(model: str, system: str, prompt: str, schema: JsonObject | None, name: str) -> ChatRequest:
     """Return the body of one chat completion; with `schema`, called `name`, the server may only produce such JSON."""
-    messages = [{"role": "system", "content": system}, {"role": "user", "content": prompt}]
-    body = {"model": model, "messages": messages, **GENERATION}
+    body: ChatRequest = {
+        "model": model,
+        "messages": [{"role": "system", "content": system}, {"role": "user", "content": prompt}],
+        **GENERATION,
+    }
     if schema is not None:
         # The nested shape is the one that constrains on every server; a top-level `schema` is silently ignored.
-        body["response_format"] = {
-            "type": "json_schema",
-            "json_schema": {"name": name, "strict": True, "schema": schema},
+        constrained: SchemaRequest = {
+            **body,
+            "response_format": {
+                "type": "json_schema",
+                "json_schema": {"name": name, "strict": True, "schema": schema},
+            },
         }
+        return constrained
     return body
 
 
-def generate(prompt: str, schema: dict[str, Any] | None = None, *, system: str) -> dict[str, Any]:
+def generate(prompt: str, schema: JsonObject | None = None, *, system: str) -> Generation:
     """Ask the model once and return its text as `raw`, `finish_reason`, `seconds`, and the server's own `timings`.
 
     With `schema` the server may only produce JSON that conforms to it; a server may drop the constraint silently, so
@@ -80,9 +74,7 @@ def generate(prompt: str, schema: dict[str, Any] | None = None, *, system: str) 
     return {**reply, "seconds": time.perf_counter() - start}
 
 
-def run(
-    db: sqlite3.Connection, query: dict[str, Any], *, failed: Callable[[Exception], object] | None = None
-) -> dict[str, Any]:
+def run(db: sqlite3.Connection, query: Question, *, failed: Callable[[Exception], object] | None = None) -> Result:
     """Take one question through its stages; returns its fields with `proposal`, `trace`, `answer`, `error`, `seconds`.
 
     For REF-000 the trace holds the call and its observation, stock 0. Whatever refuses or fails leaves `answer` at
@@ -90,8 +82,10 @@ def run(
     the exception itself.
     """
     start = time.perf_counter()
-    proposal = answer = error = None
-    trace: list[dict[str, Any]] = []
+    proposal: Generation | None = None
+    answer: Generation | None = None
+    error: str | None = None
+    trace: list[Step] = []
 
     try:
         proposal = generate(query["query"], SCHEMA, system=CHOOSE)
@@ -99,15 +93,18 @@ def run(
             raise ValueError("Proposition tronquée")
         call = decode(proposal["raw"])
         observation = toolcall(db, call)
-        trace.append({"call": call, "observation": observation})
+        trace.append({"call": cast(Call, call), "observation": observation})  # `toolcall` has checked it
         answer = generate(f"{query['query']}\nObservation outil: {json.dumps(observation)}", system=WORD)
-    except FAILURES as exc:
+    except (MemoryError, CommandError):
+        raise  # these end the command, as Ctrl-C does, which is no `Exception`
+    # Any other exception: whatever stands behind `generate()`, one question never costs the results of the others.
+    except Exception as exc:  # noqa: BLE001 (the one place in the project)
         error = str(exc) or type(exc).__name__
         if failed is not None:
             failed(exc)
 
     return {
-        **query,
+        **query,  # type: ignore[typeddict-item]  # without `delivered`, which is for `src.wording` to add
         "proposal": proposal,
         "trace": trace,
         "answer": answer,

@@ -7,30 +7,31 @@ purpose (the stock number anywhere in the answer); it says nothing about the res
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 from src.base.errors import Precondition
+from src.base.records import NotFound, Observation, Product, Result, Run
 from src.measures import beyond, compare
 from src.measures.published import PUBLISHED
+from src.measures.records import Comparison, Evaluation, Measures
 from src.runs import catalog, provenance, runfile, store
 from src.runs.outputs import Outputs
 from src.runs.results import observed
 from src.wording.check import marker
 
-NOT_FOUND = {"found": False}
+NOT_FOUND: NotFound = {"found": False}
 
 
-def reference(ref: str, products: Iterable[dict[str, Any]]) -> dict[str, Any]:
+def reference(ref: str, products: Iterable[Product]) -> Observation:
     """Return the record that a right read of `ref` gives: the product, or `{"found": False}` for REF-999."""
-    return next((product for product in products if product["ref"] == ref), NOT_FOUND)
+    return next((product for product in products if product["ref"] == ref), None) or NOT_FOUND
 
 
-def references(results: Iterable[dict[str, Any]], products: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def references(results: Iterable[Result], products: Sequence[Product]) -> list[Observation]:
     """Return the reference record of each result's question."""
     return [reference(result["ref"], products) for result in results]
 
 
-def evaluate(results: Sequence[dict[str, Any]], products: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def evaluate(results: Sequence[Result], products: Sequence[Product]) -> Measures:
     """Return the published measures of a run: shares between 0 and 1, `errors` as a count, `mean_ms` per question.
 
     Raises `Precondition` when there is nothing to measure.
@@ -54,7 +55,7 @@ def _share(checks: Iterable[bool]) -> float:
     return round(fmean(checks), 4)  # four digits, as published
 
 
-def evaluate_run(outputs: Outputs, data: Path, other: Path | None = None) -> tuple[Path, dict[str, Any]]:
+def evaluate_run(outputs: Outputs, data: Path, other: Path | None = None) -> tuple[Path, Evaluation]:
     """Measure `agent.json`, compare it with the run in `other` if there is one, and write `evaluation.json`.
 
     Returns its path and content. Raises `Precondition` when a run is missing, damaged, made from another data file, or
@@ -63,7 +64,7 @@ def evaluate_run(outputs: Outputs, data: Path, other: Path | None = None) -> tup
     shop = catalog.load(data)
     products = catalog.products(shop, data)
     run = runfile.load(outputs, data, shop)
-    result = {
+    result: Evaluation = {
         "provenance": {**provenance.program(), "run": run["provenance"]},
         "complete": run["complete"],
         "unchanged": run["unchanged"],
@@ -75,7 +76,7 @@ def evaluate_run(outputs: Outputs, data: Path, other: Path | None = None) -> tup
     return store.write_json(outputs.json("evaluation"), result), result
 
 
-def _against(run: dict[str, Any], other: Path | None, products: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+def _against(run: Run, other: Path | None, products: Sequence[Product]) -> Comparison | None:
     if other is None:
         return None
     there = compare.load(other, compare.REMEDY)

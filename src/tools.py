@@ -10,7 +10,10 @@ import re
 import sqlite3
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from src.base.records import Observation
 
 TOOLS = ("rechercher_produit", "consulter_stock")
 MAX_CALLS = 3  # counter values 0, 1 and 2 are accepted
@@ -81,7 +84,7 @@ def digest(path: str | os.PathLike[str]) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def toolcall(db: sqlite3.Connection, call: Any, count: Any = 0) -> dict[str, Any]:
+def toolcall(db: sqlite3.Connection, call: Any, count: Any = 0) -> "Observation":
     """Check a proposed call, then read one row: REF-000 gives its ref, name and stock, REF-999 `{"found": False}`.
 
     `count` is the number of calls made before; nothing remembers it between calls.
@@ -99,7 +102,7 @@ def toolcall(db: sqlite3.Connection, call: Any, count: Any = 0) -> dict[str, Any
         raise ValueError("Référence ou arguments invalides")
 
     row = db.execute(READ, (args["ref"],)).fetchone()
-    return {"found": False} if row is None else dict(zip(COLUMNS, row, strict=True))
+    return {"found": False} if row is None else cast("Observation", dict(zip(COLUMNS, row, strict=True)))
 
 
 def _has_keys(value: Any, keys: set[str]) -> bool:

@@ -8,7 +8,9 @@ import json
 import math
 import re
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import NoReturn
+
+from src.base.records import JsonValue
 
 EXCERPT = 200  # characters of foreign text in one of our messages
 UNUSUAL = re.compile("[^\n -~]")  # all but printable ASCII and the line ends of the indentation
@@ -34,7 +36,7 @@ def excerpt(text: str, limit: int = EXCERPT) -> str:
     return visible(text[:limit]) + (f"… ({len(text)} characters)" if len(text) > limit else "")
 
 
-def dumps(value: Any, indent: int | None = None) -> str:
+def dumps(value: object, indent: int | None = None) -> str:
     """Return `value` as readable JSON that every reader accepts, that loads back equal, and that a terminal may show.
 
     Subtle: a lone surrogate, which UTF-8 cannot carry, becomes a `\\uXXXX` escape like everything else that is not
@@ -44,7 +46,7 @@ def dumps(value: Any, indent: int | None = None) -> str:
     return UNUSUAL.sub(lambda match: match[0] if match[0].isprintable() else json.dumps(match[0])[1:-1], text)
 
 
-def storable(value: Any) -> Any:
+def storable(value: object) -> object:
     """Return `value`, or its `repr()` where JSON cannot hold it: a reader's own call in `cases` may be anything."""
     try:
         dumps(value)
@@ -55,14 +57,15 @@ def storable(value: Any) -> Any:
 
 def loads(
     text: str | bytes,
-    pairs: Callable[[list[tuple[str, Any]]], Any] | None = None,
+    pairs: Callable[[list[tuple[str, JsonValue]]], JsonValue] | None = None,
     number: Callable[[str], float] | None = None,
-) -> Any:
+) -> JsonValue:
     """Return the JSON value in `text`, each object made by `pairs` of its keys and values, each fraction by `number`.
 
     Raises `ValueError` for NaN and Infinity too, which JSON does not know, and `RecursionError` for deep nesting.
     """
-    return json.loads(text, object_pairs_hook=pairs, parse_constant=_no_constant, parse_float=number)
+    value: JsonValue = json.loads(text, object_pairs_hook=pairs, parse_constant=_no_constant, parse_float=number)
+    return value
 
 
 def finite(digits: str) -> float:

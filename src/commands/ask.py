@@ -1,10 +1,9 @@
 """`ask`: one question of your own, its stages shown, and the outcome as an exit status."""
 
-from typing import Any
-
 from src import agent
 from src.base.errors import CheckFailed, Precondition, ServerUnavailable
 from src.base.printable import say
+from src.base.records import AskProvenance, Language
 from src.commands import show
 from src.runs import database, provenance, session, store
 from src.runs.outputs import Outputs
@@ -20,15 +19,15 @@ def check(question: str) -> None:
         )
 
 
-def ask(outputs: Outputs, question: str, language: str, guarded: bool) -> None:
+def ask(outputs: Outputs, question: str, language: Language, guarded: bool) -> None:
     """Ask, print the stages and write `ask.json`; `guarded` adds the sentence that a customer would get.
 
     Raises `CheckFailed` when the proposal was refused, `ServerUnavailable` when the server failed.
     """
-    conditions = {**provenance.program(), **session.conditions(outputs, language, guarded, say)}
+    conditions: AskProvenance = {**provenance.program(), **session.conditions(outputs, language, guarded, say)}
     failures: list[Exception] = []
     with database.opened(outputs) as db:
-        result: dict[str, Any] = agent.run(db, {"query": question}, failed=failures.append)
+        result = agent.run(db, {"query": question}, failed=failures.append)
     if guarded:
         result["delivered"] = deliver.deliver(result, language)
     say(show.stages(result))

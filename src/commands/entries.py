@@ -92,7 +92,7 @@ def agent(args: argparse.Namespace) -> None:
     errors = [result for result in run.results if result["error"] is not None]
     say(f"{len(run.results)} questions, {len(errors)} errors; database unchanged")
     if errors:
-        say(f"  first error, question {errors[0]['id']}: {excerpt(errors[0]['error'])}")
+        say(f"  first error, question {errors[0]['id']}: {excerpt(errors[0]['error'] or '')}")
     say(str(path))
 
 

@@ -9,18 +9,19 @@ import sqlite3
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict, cast
 
 from src.base.errors import CheckFailed, Interrupted, Precondition, interruption
 from src.base.paths import ROOT, near
 from src.base.printable import dumps, excerpt, storable
+from src.base.records import Call, Language, Observation, Program
 from src.runs import database, provenance, store
 from src.runs.outputs import Outputs
 from src.tools import TOOLS, digest, toolcall
 
 TEXTS = near(ROOT / "data" / "exercise.json")
-ZERO = {"outil": TOOLS[1], "arguments": {"ref": "REF-000"}}
-UNKNOWN = {"outil": TOOLS[1], "arguments": {"ref": "REF-999"}}
+ZERO: Call = {"outil": TOOLS[1], "arguments": {"ref": "REF-000"}}
+UNKNOWN: Call = {"outil": TOOLS[1], "arguments": {"ref": "REF-999"}}
 EXPECTED = ("found", "not_found", "gate")
 OPTIONS = ({"found", "not_found", "refused"},) * 2 + ({"prompt", "schema", "gate", "database"},)
 SHOWN = ("call", "expected", "observation", "sql", "compared", "why")  # the labels in front of a line
@@ -31,12 +32,54 @@ Ask = Callable[[str], str]
 Say = Callable[[str], object]
 
 
-def texts(language: str, path: Path = TEXTS) -> dict[str, Any]:
+class Question(TypedDict):
+    """One question of the lesson, in one language (data/exercise.json)."""
+
+    question: str
+    options: dict[str, str]  # what may be predicted, by its code
+    why: str
+
+
+class Lesson(TypedDict):
+    """The lesson in one language (data/exercise.json)."""
+
+    labels: dict[str, str]  # by LABELS
+    steps: list[Question]
+
+
+class Observed(TypedDict):
+    """What became of a call."""
+
+    observation: Observation | None  # None where it was refused
+    refusal: NotRequired[str]
+    sql: list[str]  # the statements that SQLite ran for it
+    outcome: str  # found, not_found, gate or refused
+
+
+class Step(Observed):
+    """A prediction and what came of it."""
+
+    question: str
+    call: object  # or its repr() where JSON cannot hold it
+    expected: str
+    prediction: str | None  # None where nobody was asked, or the question was left open
+
+
+class Exercise(TypedDict):
+    """exercise.json."""
+
+    provenance: Program
+    digest: str  # SHA-256 of the database
+    language: Language
+    steps: list[Step]
+
+
+def texts(language: Language, path: Path = TEXTS) -> Lesson:
     """Return the lesson's texts in one language; `Precondition` when the file does not hold all of them."""
     remedy = "restore it from the repository"
-    made = store.read_json(path, remedy)
+    made: Any = store.read_json(path, remedy)
     try:
-        lesson: dict[str, Any] = made[language]
+        lesson = made[language]
         whole = (
             {name for name, label in lesson["labels"].items() if type(label) is str} == LABELS
             and [set(step["options"]) for step in lesson["steps"]] == [*OPTIONS]
@@ -46,12 +89,12 @@ def texts(language: str, path: Path = TEXTS) -> dict[str, Any]:
         whole = False
     if not whole:
         raise Precondition(f"{path}: the texts in {language!r} are not complete; {remedy}")
-    return lesson
+    return cast(Lesson, lesson)
 
 
 def exercise(
-    outputs: Outputs, cases: Sequence[Any], say: Say, ask: Ask | None = None, language: str = "en"
-) -> tuple[Path, dict[str, Any]]:
+    outputs: Outputs, cases: Sequence[object], say: Say, ask: Ask | None = None, language: Language = "en"
+) -> tuple[Path, Exercise]:
     """Take REF-000, REF-999 and the first call of `cases` that names no tool of ours through the gate; compare each.
 
     `say` receives the lesson line by line; `ask` asks for each prediction, where somebody is there to predict. Returns
@@ -59,7 +102,7 @@ def exercise(
     when an observation is not the expected one; `Interrupted` when the reader leaves, before writing.
     """
     lesson, unlisted = texts(language), _unlisted(cases)
-    steps: list[dict[str, Any]] = []
+    steps: list[Step] = []
     with database.opened(outputs) as db:
         for place, call in enumerate((ZERO, UNKNOWN, unlisted)):
             text, shown = lesson["steps"][place], storable(call)
@@ -67,18 +110,30 @@ def exercise(
             _line(lesson, say, "call", dumps(shown))
             _offer(text, say)
             predicted = _predicted(lesson, place, say, ask) if ask is not None else None
-            step = {"question": text["question"], "call": shown, "expected": EXPECTED[place], "prediction": predicted}
-            steps.append(step | _observed(db, call, step["expected"]))
+            steps.append(
+                {
+                    "question": text["question"],
+                    "call": shown,
+                    "expected": EXPECTED[place],
+                    "prediction": predicted,
+                    **_observed(db, call, EXPECTED[place]),
+                }
+            )
             _show(lesson, text, steps[-1], say, asked=ask is not None)
     say(lesson["labels"]["next"])
-    origin = {"provenance": provenance.program(), "digest": digest(outputs.database), "language": language}
-    path = store.write_json(outputs.json("exercise"), {**origin, "steps": steps})
+    record: Exercise = {
+        "provenance": provenance.program(),
+        "digest": digest(outputs.database),
+        "language": language,
+        "steps": steps,
+    }
+    path = store.write_json(outputs.json("exercise"), record)
     if surprises := [step["call"] for step in steps if step["outcome"] != step["expected"]]:
         raise CheckFailed(f"the outcome of {dumps(surprises[0])} is not the expected one; see {path}")
-    return path, {**origin, "steps": steps}
+    return path, record
 
 
-def _unlisted(cases: Sequence[Any]) -> Any:
+def _unlisted(cases: Sequence[object]) -> object:
     """The first case that names another tool, wherever the reader put it; else the first, to show its outcome."""
     if not cases:
         raise Precondition("`cases` in src/cli.py is empty; put a call of the tool `delete` back")
@@ -100,7 +155,7 @@ def _typed(prompt: str) -> str:
     return line
 
 
-def _observed(db: sqlite3.Connection, call: Any, expected: str) -> dict[str, Any]:
+def _observed(db: sqlite3.Connection, call: object, expected: str) -> Observed:
     """Make the call; `sql` holds the statements that SQLite ran for it, which shows whether it was reached at all."""
     statements: list[str] = []
     db.set_trace_callback(statements.append)
@@ -112,12 +167,12 @@ def _observed(db: sqlite3.Connection, call: Any, expected: str) -> dict[str, Any
     return {"observation": observation, "sql": statements, "outcome": "found" if "ref" in observation else "not_found"}
 
 
-def _offer(text: dict[str, Any], say: Say) -> None:
+def _offer(text: Question, say: Say) -> None:
     for number, option in enumerate(text["options"].values(), 1):
         say(f"       {number}  {option}")
 
 
-def _predicted(lesson: dict[str, Any], place: int, say: Say, ask: Ask) -> str | None:
+def _predicted(lesson: Lesson, place: int, say: Say, ask: Ask) -> str | None:
     """Return the option that the reader chooses, or `None` when the question is left open."""
     options, labels = lesson["steps"][place]["options"], lesson["labels"]
     codes = {str(number): code for number, code in enumerate(options, 1)}
@@ -134,7 +189,7 @@ def _predicted(lesson: dict[str, Any], place: int, say: Say, ask: Ask) -> str | 
     return None
 
 
-def _show(lesson: dict[str, Any], text: dict[str, Any], step: dict[str, Any], say: Say, asked: bool) -> None:
+def _show(lesson: Lesson, text: Question, step: Step, say: Say, asked: bool) -> None:
     labels, options, predicted = lesson["labels"], text["options"], step["prediction"]
     if not asked:
         _line(lesson, say, "expected", options[step["expected"]])
@@ -144,13 +199,13 @@ def _show(lesson: dict[str, Any], text: dict[str, Any], step: dict[str, Any], sa
     _line(lesson, say, "sql", "; ".join(map(excerpt, step["sql"])) or labels["none"])
     if asked and predicted is None:
         _line(lesson, say, "compared", labels["open"].format(text=options[step["expected"]]))
-    elif asked:
+    elif predicted is not None:
         verdict = "same" if predicted == step["outcome"] else "different"
         right = options.get(step["outcome"], seen)  # after an edit of `cases` the outcome may be none of the options
         _line(lesson, say, "compared", labels[verdict].format(text=options[predicted], right=right))
     _line(lesson, say, "why", text["why"])
 
 
-def _line(lesson: dict[str, Any], say: Say, name: str, text: str) -> None:
+def _line(lesson: Lesson, say: Say, name: str, text: str) -> None:
     width = max(len(lesson["labels"][each]) for each in SHOWN)
     say(f"     {lesson['labels'][name]:<{width}}  {text}")

@@ -8,10 +8,10 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from src.base.errors import CheckFailed
 from src.base.printable import storable
+from src.base.records import Attempt, Negatives
 from src.runs import database, provenance, store
 from src.runs.outputs import Outputs
 from src.tools import MAX_CALLS, TOOLS, digest, toolcall
@@ -20,16 +20,16 @@ WRITE = "UPDATE products SET stock=stock+1"  # changes every row, so that the di
 ALLOWED = {"outil": TOOLS[1], "arguments": {"ref": "REF-000"}}
 
 
-def _refusal(attempt: Callable[[], object]) -> dict[str, Any]:
+def _refusal(attempt: Callable[[], object]) -> tuple[bool, str]:
     """Make one forbidden attempt and say whether it was refused, and with which message."""
     try:
         outcome = attempt()
     except ValueError as exc:
-        return {"refused": True, "reason": str(exc)}
+        return True, str(exc)
     except sqlite3.OperationalError as exc:
         # Only read-only access counts as a refusal; a locked or missing table would hide a writable connection.
-        return {"refused": exc.sqlite_errorcode & 0xFF == sqlite3.SQLITE_READONLY, "reason": str(exc)}
-    return {"refused": False, "reason": f"it went through: {outcome!r}"}
+        return exc.sqlite_errorcode & 0xFF == sqlite3.SQLITE_READONLY, str(exc)
+    return False, f"it went through: {outcome!r}"
 
 
 def _write(db: sqlite3.Connection) -> None:
@@ -37,23 +37,24 @@ def _write(db: sqlite3.Connection) -> None:
         db.execute(WRITE)
 
 
-def negatives(outputs: Outputs, cases: Sequence[Any]) -> tuple[Path, dict[str, Any]]:
+def negatives(outputs: Outputs, cases: Sequence[object]) -> tuple[Path, Negatives]:
     """Try each malformed call, one call over the budget and one write; returns the file written and its content.
 
     Raises `CheckFailed`, after writing the file, when something got through or the database changed.
     """
     with database.opened(outputs) as db:
         before = digest(outputs.database)
-        attempts: list[tuple[str, Any, Callable[[], object]]] = [
+        attempts: list[tuple[str, object, Callable[[], object]]] = [
             *(("malformed call", call, partial(toolcall, db, call)) for call in cases),
             ("call budget", {**ALLOWED, "count": MAX_CALLS}, partial(toolcall, db, ALLOWED, MAX_CALLS)),
             ("SQLite write", WRITE, partial(_write, db)),
         ]
-        checks = [
-            {"kind": kind, "attempt": storable(attempt), **_refusal(action)} for kind, attempt, action in attempts
-        ]
+        checks: list[Attempt] = []
+        for kind, attempt, action in attempts:
+            refused, reason = _refusal(action)
+            checks.append({"kind": kind, "attempt": storable(attempt), "refused": refused, "reason": reason})
     after = digest(outputs.database)
-    result = {
+    result: Negatives = {
         "provenance": provenance.program(),
         "digest_before": before,
         "digest_after": after,

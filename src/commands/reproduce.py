@@ -10,16 +10,18 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from src import evaluate
 from src.base.errors import CheckFailed, Precondition
 from src.base.paths import near
 from src.base.printable import say
+from src.base.records import Language, Negatives, Result, Run
 from src.commands import exercise, negatives, prepare, show
 from src.measures import compare, tables
+from src.measures.records import Evaluation
 from src.report import render
-from src.runs import session, store
+from src.runs import runfile, session, store
 from src.runs.outputs import Outputs
 from src.runs.results import observed
 
@@ -37,36 +39,41 @@ def new_folder(parent: Path) -> Path:
     return folder
 
 
-def run_once(outputs: Outputs, data: Path, language: str, cases: Sequence[Any]) -> dict[str, Any]:
-    """Run the whole route once into `outputs`; returns the contents of the result files by command name."""
+class Made(NamedTuple):
+    """One run of the whole route: its folder and the contents of the result files that are shown."""
+
+    folder: Path
+    run: Run
+    negatives: Negatives
+    evaluation: Evaluation
+
+
+def run_once(outputs: Outputs, data: Path, language: Language, cases: Sequence[object]) -> Made:
+    """Run the whole route once into `outputs`."""
     say(f"\n== prepare, agent, negatives, evaluate, exercise, report into {outputs.folder}")
     prepare.prepare(outputs, data)
     run = session.begin(outputs, data, language, say)
-    show.with_progress(len(run.questions), 0, lambda progress: session.work(run, progress))
-    negatives.negatives(outputs, cases)
-    evaluate.evaluate_run(outputs, data)
+    path = show.with_progress(len(run.questions), 0, lambda progress: session.work(run, progress))
+    _, attempts = negatives.negatives(outputs, cases)
+    _, evaluation = evaluate.evaluate_run(outputs, data)
     exercise.exercise(outputs, cases, say=lambda _: None, language=language)
     try:
         render.report(outputs)
     except Precondition as exc:  # the run is complete without its page
         say(f"no report: {exc}")
-    names = ("prepare", "agent", "negatives", "evaluation", "exercise")
-    return {name: store.read_json(outputs.json(name), "run reproduce again") for name in names}
+    return Made(outputs.folder, runfile.read(path, "run reproduce again"), attempts, evaluation)
 
 
-def reproduce(parent: Path, data: Path, language: str, cases: Sequence[Any], runs: int) -> Path:
+def reproduce(parent: Path, data: Path, language: Language, cases: Sequence[object], runs: int) -> Path:
     """Make `runs` runs and print them side by side; returns the last folder.
 
     Raises `CheckFailed` when the runs differ in a proposal, an observation or an answer.
     """
-    made: list[tuple[Path, dict[str, Any]]] = []
-    for _ in range(runs):
-        folder = new_folder(parent)
-        made.append((folder, run_once(Outputs(folder), data, language, cases)))
-    folder, last = made[-1]
-    _print_stages(last["agent"]["results"])
+    made = [run_once(Outputs(new_folder(parent)), data, language, cases) for _ in range(runs)]
+    folder = made[-1].folder
+    _print_stages(made[-1].run["results"])
     _print_summary(made)
-    if differences := compare.changed([content["agent"] for _, content in made]):
+    if differences := compare.changed([one.run for one in made]):
         store.write_json(folder / "differences.json", differences)
         raise CheckFailed(f"the runs differ in {len(differences)} questions; see {folder / 'differences.json'}")
     if runs > 1:
@@ -74,7 +81,7 @@ def reproduce(parent: Path, data: Path, language: str, cases: Sequence[Any], run
     return folder
 
 
-def next_steps(folder: Path, language: str) -> str:
+def next_steps(folder: Path, language: Language) -> str:
     """Say what to do after the last run in `folder`: look at its page, then do the exercise by hand."""
     page, parent = folder / "report.html", Outputs(folder.parent)
     steps = [parent.command("exercise" if language == "en" else f"exercise --lang {language}")]
@@ -87,9 +94,9 @@ def next_steps(folder: Path, language: str) -> str:
     return "\n".join([*look, f"next:        {' && '.join(steps)}"])
 
 
-def _print_stages(results: Sequence[dict[str, Any]]) -> None:
+def _print_stages(results: Sequence[Result]) -> None:
     picked = [next((r for r in results if r["ref"] == ref), None) for ref in SHOWN_QUESTIONS]
-    picked.insert(1, next((r for r in results if (observed(r) or {}).get("stock")), None))
+    picked.insert(1, next((r for r in results if (seen := observed(r)) and seen.get("stock")), None))
     say("\n== three questions, stage by stage")
     for result in picked:
         if result is not None:
@@ -97,10 +104,11 @@ def _print_stages(results: Sequence[dict[str, Any]]) -> None:
     say("\nThe observation is what the database holds. The answer is what the model made of it: compare the two.")
 
 
-def _print_summary(made: Sequence[tuple[Path, dict[str, Any]]]) -> None:
+def _print_summary(made: Sequence[Made]) -> None:
+    last = made[-1]
     say("\n== refusals")
-    say(show.checks(made[-1][1]["negatives"]))
+    say(show.checks(last.negatives))
     say("\n== database before and after the questions")
-    say(show.digests(made[-1][1]["agent"]))
-    say(f"\n== measures\n{tables.heading(made[-1][1]['evaluation'])}\n")
-    say(tables.measures([(folder.name, content["evaluation"]["measures"]) for folder, content in made]))
+    say(show.digests(last.run))
+    say(f"\n== measures\n{tables.heading(last.evaluation)}\n")
+    say(tables.measures([(one.folder.name, one.evaluation["measures"]) for one in made]))

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from src.base import progress
 from src.base.printable import dumps, excerpt, say
+from src.base.records import Negatives, Reply, Result, Run
 from src.runs.results import observed, read_another, refused_by
 
 SHOWN = 300  # characters of a model's text
@@ -20,7 +21,7 @@ LINES_PER_RUN = 30  # plain progress lines for a run of any length
 Made = TypeVar("Made")
 
 
-def observation_line(result: dict[str, Any]) -> str:
+def observation_line(result: Result) -> str:
     """Return what a result came to in a few words, e.g. `REF-000 stock 0`, or `REF-007 stock 9, ASKED REF-012`."""
     seen = observed(result)
     if seen is None:
@@ -41,7 +42,7 @@ class Progress:
         if sys.stderr.isatty():
             self._bar = progress.bar(total=total, initial=done, unit="question")
 
-    def __call__(self, result: dict[str, Any]) -> None:
+    def __call__(self, result: Result) -> None:
         self._done += 1
         line = observation_line(result)
         if self._bar is not None:
@@ -65,7 +66,7 @@ def with_progress(total: int, done: int, work: Callable[[Progress], Made]) -> Ma
         progress.close()
 
 
-def stages(result: dict[str, Any]) -> str:
+def stages(result: Result) -> str:
     """Return the stages of one question, one under the other: question, proposal, observation, answer."""
     proposal, answer, seen = result["proposal"], result["answer"], observed(result)
     lines = [
@@ -88,7 +89,7 @@ def stages(result: dict[str, Any]) -> str:
     return "\n".join(f"  {name:<12} {text}" for name, text in lines)
 
 
-def _generated(generation: dict[str, Any]) -> str:
+def _generated(generation: Reply) -> str:
     text = generation["raw"]
     try:
         shown = json.dumps(json.loads(text), ensure_ascii=True)  # a proposal is printed over five lines by the model
@@ -98,7 +99,7 @@ def _generated(generation: dict[str, Any]) -> str:
     return excerpt(shown, SHOWN) + cut
 
 
-def checks(result: dict[str, Any]) -> str:
+def checks(result: Negatives) -> str:
     """Return the refusals of `negatives`, one a line, then the digests."""
     lines = [
         f"  {'refused' if check['refused'] else 'GOT THROUGH':<11}  {check['kind']:<14}  "
@@ -110,6 +111,6 @@ def checks(result: dict[str, Any]) -> str:
     return "\n".join([*lines, digests(result)])
 
 
-def digests(result: dict[str, Any]) -> str:
+def digests(result: Negatives | Run) -> str:
     """Return the two digests one under the other, so that the eye compares them."""
     return f"  before {result['digest_before']}\n  after  {result['digest_after']}"

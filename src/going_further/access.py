@@ -8,6 +8,7 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Any, cast
 
+from src.base.records import Observation
 from src.going_further import low_stock
 from src.going_further.callers import NOBODY, Caller
 from src.tools import toolcall
@@ -23,7 +24,7 @@ class Decision:
 
     decision: str
     reason: str
-    observation: dict[str, Any] | None
+    observation: Observation | low_stock.LowStock | None
 
 
 class _NotAllowed(Exception):
@@ -61,15 +62,14 @@ def decide(db: sqlite3.Connection, call: Any, caller: Caller = NOBODY) -> Decisi
         if low_stock.names_it(call):
             most = low_stock.threshold(call)
             _check_tool(caller, low_stock.TOOL)
-            seen = low_stock.read(db, most, caller.references)
-            rows = len(seen["products"])
-            return Decision(ALLOWED if rows else NOT_FOUND, f"rows: {rows}", seen)
+            low = low_stock.read(db, most, caller.references)
+            rows = len(low["products"])
+            return Decision(ALLOWED if rows else NOT_FOUND, f"rows: {rows}", low)
         seen = toolcall(cast(sqlite3.Connection, _Door(db, caller, call)), call)
     except ValueError as exc:
         return Decision(MALFORMED, str(exc), None)
     except _NotAllowed as exc:
-        nothing = low_stock.NOTHING if low_stock.names_it(call) else {"found": False}
-        return Decision(NOT_ALLOWED, str(exc), dict(nothing))
+        return Decision(NOT_ALLOWED, str(exc), {"products": []} if low_stock.names_it(call) else {"found": False})
     if "stock" in seen:
         return Decision(ALLOWED, "rows: 1", seen)
     return Decision(NOT_FOUND, "rows: 0", seen)

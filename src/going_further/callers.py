@@ -33,7 +33,7 @@ NOBODY = Caller()
 
 def load(path: Path = CALLERS) -> dict[str, Caller]:
     """Return the callers of a file by name; `Precondition` when a right in it is not one that we can give."""
-    found = store.read_json(path, REMEDY)
+    found: Any = store.read_json(path, REMEDY)
     try:
         return {name: _caller(name, rights) for name, rights in found["callers"].items()}
     except (KeyError, TypeError, AttributeError, ValueError) as exc:

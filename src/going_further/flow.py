@@ -9,21 +9,22 @@ import time
 from typing import Any
 
 from src import agent
+from src.base.records import Generation, JsonObject, JsonValue, Question
 from src.going_further import low_stock
 from src.going_further.access import MALFORMED, Decision, decide
 from src.going_further.callers import Caller
 from src.going_further.decisions import DecisionLog
-from src.server.reply import TransportFailure, decode
+from src.server.reply import BadReply, decode
 
 CHOOSE = (
     "Choisis un outil en JSON. Outils autorisés: rechercher_produit(ref), consulter_stock(ref), "
     "lister_stock_bas(seuil)."
 )
-SCHEMA = {"anyOf": [agent.SCHEMA, low_stock.SCHEMA]}
+SCHEMA: JsonObject = {"anyOf": [agent.SCHEMA, low_stock.SCHEMA]}
 TRUNCATED = "Proposition tronquée"
 
 
-def proposed(proposal: dict[str, Any]) -> Any:
+def proposed(proposal: Generation) -> JsonValue:
     """Return the call in a proposal; `ValueError` when there is none. The reason is ours, not the model's words."""
     if proposal["finish_reason"] != "stop":
         raise ValueError(TRUNCATED)
@@ -40,7 +41,7 @@ def answer_call(db: sqlite3.Connection, call: Any, caller: Caller, log: Decision
     return decision
 
 
-def run(db: sqlite3.Connection, query: dict[str, Any], caller: Caller, log: DecisionLog) -> dict[str, Any]:
+def run(db: sqlite3.Connection, query: Question, caller: Caller, log: DecisionLog) -> dict[str, Any]:
     """Take one question of a caller through its stages; returns what `agent.run()` returns, with `decision`.
 
     `observation` in the trace is what the model gets. Raises `Precondition` when the decision cannot be
@@ -65,9 +66,7 @@ def run(db: sqlite3.Connection, query: dict[str, Any], caller: Caller, log: Deci
         answer = agent.generate(
             f"{query['query']}\nObservation outil: {json.dumps(made.observation)}", system=agent.WORD
         )
-    except TransportFailure:  # the server is gone: nothing of this question, or its next ones, can be answered
-        raise
-    except agent.FAILURES as exc:
+    except (BadReply, sqlite3.Error, ValueError) as exc:  # not TransportFailure: then no next question can be answered
         error = str(exc) or type(exc).__name__
     return {
         **query,

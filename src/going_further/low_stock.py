@@ -7,8 +7,9 @@ others are left out by that SQL, since what was never read cannot leak.
 import json
 import sqlite3
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypedDict, cast
 
+from src.base.records import JsonObject, Product
 from src.tools import COLUMNS
 
 TOOL = "lister_stock_bas"
@@ -18,9 +19,15 @@ READ = (
     "SELECT ref,name,stock FROM products WHERE stock<=? AND ref IN (SELECT value FROM json_each(?))"
     " ORDER BY stock,ref LIMIT ?"
 )
-NOTHING: dict[str, Any] = {"products": []}
 
-SCHEMA: dict[str, Any] = {
+
+class LowStock(TypedDict):
+    """What this tool reads; none where nothing is both low and the caller's."""
+
+    products: list[Product]
+
+
+SCHEMA: JsonObject = {
     "type": "object",
     "properties": {
         "outil": {"const": TOOL},
@@ -58,7 +65,7 @@ def _has_plain_keys(value: Any) -> bool:
     return type(value) is dict and all(type(key) is str for key in value)
 
 
-def read(db: sqlite3.Connection, most: int, references: Iterable[str]) -> dict[str, Any]:
+def read(db: sqlite3.Connection, most: int, references: Iterable[str]) -> LowStock:
     """Return the products among `references` with at most `most` pieces, the fewest first, at most `MAX_ROWS`."""
     rows = db.execute(READ, (most, json.dumps(sorted(references)), MAX_ROWS)).fetchall()
-    return {"products": [dict(zip(COLUMNS, row, strict=True)) for row in rows]}
+    return {"products": [cast(Product, dict(zip(COLUMNS, row, strict=True))) for row in rows]}

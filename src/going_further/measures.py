@@ -9,10 +9,12 @@ from collections.abc import Iterable
 from statistics import fmean
 from typing import Any
 
+from src.base.records import NotFound, Observation, Product
 from src.going_further import low_stock
 from src.going_further.access import DECISIONS
 
 Result = dict[str, Any]
+NOT_FOUND: NotFound = {"found": False}
 
 
 def shown_refs(result: Result) -> set[str]:
@@ -21,12 +23,12 @@ def shown_refs(result: Result) -> set[str]:
     return {row["ref"] for one in seen for row in one.get("products", [one]) if "ref" in row}
 
 
-def expected(ref: str, allowed: Iterable[str], products: Iterable[dict[str, Any]]) -> dict[str, Any]:
+def expected(ref: str, allowed: Iterable[str], products: Iterable[Product]) -> Observation:
     """Return what this caller should get for `ref`: the product, or what an unknown reference gives."""
-    return next((p for p in products if p["ref"] == ref and ref in allowed), {"found": False})
+    return next((p for p in products if p["ref"] == ref and ref in allowed), NOT_FOUND)
 
 
-def measures(record: dict[str, Any], products: list[dict[str, Any]]) -> dict[str, Any]:
+def measures(record: dict[str, Any], products: list[Product]) -> dict[str, Any]:
     """Return the measures of a run; `rows_of_others` lists the questions that showed a row outside the rights."""
     results, allowed = record["results"], set(record["caller"]["references"])
     right = [[s["observation"] for s in r["trace"]] == [expected(r["ref"], allowed, products)] for r in results]

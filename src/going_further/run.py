@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from src.base.errors import CheckFailed, Interrupted, Precondition, ServerUnavailable, interruption
+from src.base.records import Question
 from src.going_further import flow
 from src.going_further.callers import Caller
 from src.going_further.decisions import DecisionLog
@@ -18,7 +19,7 @@ AGAIN = "run it with: python -m src.going_further agent --caller shop-north"
 
 def ask_all(
     db: sqlite3.Connection,
-    questions: list[dict[str, Any]],
+    questions: list[Question],
     caller: Caller,
     database: Outputs,
     folder: Outputs,
@@ -60,14 +61,14 @@ def ask_all(
     return record
 
 
-def _kept(record: dict[str, Any], questions: list[dict[str, Any]]) -> str:
+def _kept(record: dict[str, Any], questions: list[Question]) -> str:
     return f"{len(record['results'])} of {len(questions)} results are kept; {AGAIN}"
 
 
 def load(folder: Outputs) -> dict[str, Any]:
     """Return the last run; `Precondition` when there is none, or the file holds something else."""
     path = folder.json("agent")
-    record = store.read_json(path, AGAIN)
+    record: Any = store.read_json(path, AGAIN)
     fields = {"id", "ref", "query", "decision", "trace", "error", "seconds"}
     try:
         whole = bool(record["results"]) and all(

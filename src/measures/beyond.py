@@ -7,26 +7,25 @@ concerned. A text is compared with the observation; only `marker_differs` looks 
 import math
 from collections.abc import Iterable, Sequence
 from statistics import fmean
-from typing import Any
 
+from src.base.records import Observation, Result
+from src.measures.records import Beyond, Concerned, Times, Wording
 from src.runs import provenance
 from src.runs.results import read_another
 from src.wording import check
 
-Result = dict[str, Any]
 
-
-def beyond(results: Sequence[Result], records: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def beyond(results: Sequence[Result], records: Sequence[Observation]) -> Beyond:
     """Return the second block: `another_product`, `model` and `delivered` wordings (`None` without guard), `time`.
 
     `records` holds the reference record of each result's question, in the same order.
     """
     guarded = any("delivered" in result for result in results)
     answers = [(r["answer"]["raw"], r["answer"]["finish_reason"]) if r["answer"] else None for r in results]
-    given = [(r["delivered"]["text"], "stop") if r.get("delivered") else None for r in results]
+    given = [(said["text"], "stop") if (said := r.get("delivered")) else None for r in results]
     delivered = _wording(results, records, given) if guarded else None
     if delivered is not None:
-        replaced = (r["id"] for r in results if r.get("delivered") and r["delivered"]["source"] == "observation")
+        replaced = (r["id"] for r in results if (said := r.get("delivered")) and said["source"] == "observation")
         delivered["from_observation"] = _concerned(replaced)
     return {
         "another_product": _concerned(r["id"] for r in results if read_another(r)),
@@ -37,8 +36,8 @@ def beyond(results: Sequence[Result], records: Sequence[dict[str, Any]]) -> dict
 
 
 def _wording(
-    results: Sequence[Result], records: Sequence[dict[str, Any]], texts: Sequence[tuple[str, str | None] | None]
-) -> dict[str, Any]:
+    results: Sequence[Result], records: Sequence[Observation], texts: Sequence[tuple[str, str | None] | None]
+) -> Wording:
     """Judge one text per question; a question without a text has no wording faults but `no_answer`."""
     faults: dict[str, list[int]] = {name: [] for name in check.FAULTS}
     weak, whole = [], []
@@ -62,7 +61,7 @@ def _wording(
     }
 
 
-def _concerned(ids: Iterable[int]) -> dict[str, Any]:
+def _concerned(ids: Iterable[int]) -> Concerned:
     listed = list(ids)
     return {"count": len(listed), "ids": listed}
 
@@ -73,7 +72,7 @@ def percentile(values: Iterable[float], share: float) -> float:
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
-def times(results: Sequence[Result]) -> dict[str, Any]:
+def times(results: Sequence[Result]) -> Times:
     """Return p50, p95, the slowest 5 %, and the mean split of the time over the questions that report one."""
     p50, p95 = (percentile((result["seconds"] for result in results), share) for share in (0.5, 0.95))
     splits = [part for part in map(split_ms, results) if part is not None]
@@ -102,12 +101,15 @@ SPLIT = {
 
 def split_ms(result: Result) -> dict[str, float] | None:
     """Return the milliseconds of one question by place, or `None` where a part was not reported or cannot be right."""
-    generations = [result["proposal"], result["answer"]]
+    proposal, answer = result["proposal"], result["answer"]
+    if proposal is None or answer is None:
+        return None
+    generations = (proposal, answer)
     try:
         asked_ms = 1000 * sum(generation["seconds"] for generation in generations)
         prompt_ms = sum(generation["timings"]["prompt_ms"] for generation in generations)
         generation_ms = sum(generation["timings"]["predicted_ms"] for generation in generations)
-    except (TypeError, KeyError):
+    except KeyError:
         return None
     parts = (prompt_ms, generation_ms, 1000 * result["seconds"] - asked_ms, asked_ms - prompt_ms - generation_ms)
     return dict(zip(SPLIT, parts, strict=True)) if min(parts) >= 0 else None

@@ -6,10 +6,11 @@ database, questions in flight, machine. The program's version may differ; findin
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from src.base.errors import Precondition
 from src.base.printable import dumps
+from src.base.records import Observation, Result, Run, RunProvenance
+from src.measures.records import Change, Changes, Stage
 from src.runs import runfile
 
 # Parts of the provenance that two comparable runs share. `guard_answers` is not one: the model's text is the same.
@@ -18,12 +19,12 @@ NOTED = ("program", "python", "sqlite", "guard_answers", "time")
 REMEDY = "name a folder of results or its agent.json with --against"
 
 
-def load(path: Path, remedy: str) -> dict[str, Any]:
+def load(path: Path, remedy: str) -> Run:
     """Return the run in a result folder or an `agent.json`; `Precondition` with the remedy when it is not one."""
     return runfile.read(path / "agent.json" if path.is_dir() else path, remedy)
 
 
-def against(run: dict[str, Any], other: dict[str, Any], name: str) -> dict[str, Any]:
+def against(run: Run, other: Run, name: str) -> Changes:
     """Return what changed from `other` to `run`: `notes` (what differs without forbidding it) and `changed` questions.
 
     Raises `Precondition` naming each condition that differs.
@@ -36,7 +37,7 @@ def against(run: dict[str, Any], other: dict[str, Any], name: str) -> dict[str, 
     return {"run": name, "notes": notes, "questions": len(run["results"]), "changed": changed([other, run])}
 
 
-def differing(here: dict[str, Any], there: dict[str, Any]) -> list[str]:
+def differing(here: RunProvenance, there: RunProvenance) -> list[str]:
     """Name what differs in the conditions of two runs, e.g. `server.slots: 1 there, 4 here`."""
     found = []
     for key in SAME:
@@ -49,12 +50,12 @@ def differing(here: dict[str, Any], there: dict[str, Any]) -> list[str]:
     return found
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     text = dumps(value)
     return text if len(text) <= 80 else f"{text[:80]}…"
 
 
-def _incomplete(run: dict[str, Any], other: dict[str, Any]) -> list[str]:
+def _incomplete(run: Run, other: Run) -> list[str]:
     sides = [where for where, side in (("there", other), ("here", run)) if not side["complete"]]
     if sides:
         return [f"the run {where} is not complete" for where in sides]
@@ -62,21 +63,24 @@ def _incomplete(run: dict[str, Any], other: dict[str, Any]) -> list[str]:
     return [] if asked[0] == asked[1] else ["the questions"]
 
 
-def changed(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def changed(runs: Sequence[Run]) -> list[Change]:
     """Return the questions that did not come out the same in all runs: their `id`, and per stage what each run says."""
-    columns = [[_said(result) for result in run["results"]] for run in runs]
     found = []
-    for place, row in enumerate(zip(*columns, strict=True)):
-        stages = {stage: [said[stage] for said in row] for stage in row[0] if all(stage in said for said in row)}
-        differing_stages = {stage: texts for stage, texts in stages.items() if any(t != texts[0] for t in texts)}
-        if differing_stages:
-            found.append({"id": runs[0]["results"][place]["id"], **differing_stages})
+    for results in zip(*(run["results"] for run in runs), strict=True):
+        change: Change = {"id": results[0]["id"]}
+        outcomes = [_said(result) for result in results]
+        for stage in outcomes[0]:
+            said = [outcome[stage] for outcome in outcomes if stage in outcome]
+            if len(said) == len(outcomes) and any(text != said[0] for text in said):
+                change[stage] = said
+        if len(change) > 1:
+            found.append(change)
     return found
 
 
-def _said(result: dict[str, Any]) -> dict[str, Any]:
+def _said(result: Result) -> dict[Stage, str | Observation | None]:
     """The outcome of a question, without its times; `delivered` in a guarded run only."""
-    said = {
+    said: dict[Stage, str | Observation | None] = {
         "proposal": result["proposal"] and result["proposal"]["raw"],
         "observation": result["trace"][0]["observation"] if result["trace"] else None,
         "answer": result["answer"] and result["answer"]["raw"],

@@ -1,9 +1,9 @@
 """The figures that the tutorial publishes for R3, which stand beside ours and are never mixed with them."""
 
-from typing import Any
+from src.measures.records import Published
 
 # The tutorial's figures, two reproductions; another machine and model, shown beside ours and never mixed.
-PUBLISHED: dict[str, Any] = {
+PUBLISHED: Published = {
     "source": "the R3 tutorial, two reproductions",
     "model": "Qwen2.5-7B-Instruct Q4_K_M",
     "machine": "RTX 3090",

@@ -4,11 +4,12 @@ Ours and somebody else's figures stand in columns of their own, and the two bloc
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import get_args
 
 from src.base.printable import dumps, excerpt
 from src.measures.beyond import SPLIT
 from src.measures.published import PUBLISHED
+from src.measures.records import Beyond, Comparison, Evaluation, Measure, Measures, Stage, Times, Wording
 from src.wording.check import FAULTS
 
 ANOTHER_PRODUCT = "another product was read"
@@ -16,7 +17,9 @@ IDS_SHOWN = 12  # query numbers in one cell; evaluation.json has them all
 CHANGES_SHOWN = 30  # questions listed; evaluation.json has them all
 TEXT_SHOWN = 100  # characters of a text that changed
 
-MEASURES = (
+STAGES: tuple[Stage, ...] = get_args(Stage)
+
+MEASURES: tuple[tuple[Measure, str], ...] = (
     ("queries", "questions asked"),
     ("observation_correct", "share read right from the database"),
     ("errors", "refused or failed questions"),
@@ -38,7 +41,7 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(line.rstrip() for line in [lines[0], "  ".join("-" * width for width in widths), *lines[1:]])
 
 
-def evaluation(result: dict[str, Any]) -> str:
+def evaluation(result: Evaluation) -> str:
     """Return all that `evaluate` found: whose run it is, its measures, what lies beyond them, the other run if any."""
     parts = [
         f"{heading(result)}\n",
@@ -50,7 +53,7 @@ def evaluation(result: dict[str, Any]) -> str:
     return "\n".join(parts)
 
 
-def heading(evaluation: dict[str, Any]) -> str:
+def heading(evaluation: Evaluation) -> str:
     """Return whose figures these are: model, build, device and machine; and what is wrong with the run as a whole."""
     conditions = evaluation["provenance"]["run"]
     server = conditions["server"]
@@ -68,7 +71,7 @@ def heading(evaluation: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def measures(runs: Sequence[tuple[str, dict[str, Any]]]) -> str:
+def measures(runs: Sequence[tuple[str, Measures]]) -> str:
     """Return the measures of our runs beside the published ones, which are labelled as somebody else's."""
     columns = [*runs, *((f"R3 {place}*", run) for place, run in enumerate(PUBLISHED["runs"], 1))]
     rows = [["measure", *(name for name, _ in columns)]]
@@ -82,7 +85,7 @@ def number(value: float) -> str:
     return str(value) if isinstance(value, int) else f"{value:.2f}" if value > 1 else f"{value:.4f}"
 
 
-def beyond(block: dict[str, Any], queries: int) -> str:
+def beyond(block: Beyond, queries: int) -> str:
     """Return the second block: reads of another product, each wording measure with its queries, then the time."""
     sides = [("model", block["model"]), ("delivered", block["delivered"])]
     columns = [(name, side) for name, side in sides if side is not None]
@@ -105,7 +108,7 @@ def beyond(block: dict[str, Any], queries: int) -> str:
     return f"{table([[*row[:-1], row[-1].ljust(widest)] for row in rows])}\n{times(block['time'], queries)}"
 
 
-def _ids(side: dict[str, Any], name: str) -> str:
+def _ids(side: Wording, name: str) -> str:
     return f"  {_listed(side['faults'][name]['ids'])}"
 
 
@@ -114,7 +117,7 @@ def _listed(ids: Sequence[int]) -> str:
     return f"{shown}, … ({len(ids)})" if len(ids) > IDS_SHOWN else shown
 
 
-def times(block: dict[str, Any], queries: int) -> str:
+def times(block: Times, queries: int) -> str:
     """Return the percentiles and where the time of a question went, in lines."""
     lines = [
         f"time a question: p50 {block['p50_ms']:.0f} ms, p95 {block['p95_ms']:.0f} ms "
@@ -131,7 +134,7 @@ def times(block: dict[str, Any], queries: int) -> str:
     return "\n".join(lines)
 
 
-def against(compared: dict[str, Any], ours: dict[str, Any]) -> str:
+def against(compared: Comparison, ours: Measures) -> str:
     """Return the measures of both runs and, question by question, what changed from the other run to ours."""
     lines = [
         f"\nagainst {excerpt(compared['run'])}",
@@ -146,13 +149,13 @@ def against(compared: dict[str, Any], ours: dict[str, Any]) -> str:
     for change in compared["changed"][:CHANGES_SHOWN]:
         lines += [
             f"  question {change['id']}, {stage}: {_text(change[stage][0])} -> {_text(change[stage][1])}"
-            for stage in change
-            if stage != "id"
+            for stage in STAGES
+            if stage in change
         ]
     if (left := len(compared["changed"]) - CHANGES_SHOWN) > 0:
         lines.append(f"  … and {left} more in evaluation.json")
     return "\n".join(lines)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return excerpt(value if isinstance(value, str) else dumps(value), TEXT_SHOWN)

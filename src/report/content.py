@@ -6,11 +6,14 @@ what is HTML is not known here.
 
 from collections import Counter
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal, TypeGuard, cast
 
+from src.base.records import JsonValue, Negatives, Result, Run
 from src.measures import beyond, tables
+from src.measures.records import Beyond, Evaluation, Times
 from src.measures.tables import number
 from src.report.question import FILTERS, OUTCOMES, SHORT, TEXT_SHOWN, duration, question, shown
+from src.report.records import Bars, Panel, Part, Verdict
 from src.runs import runfile
 from src.wording import check
 
@@ -24,18 +27,18 @@ STAGES = ("proposal", "observation", "sentence")
 
 
 def content(
-    run: dict[str, Any],
-    evaluation: dict[str, Any] | None,
-    negatives: dict[str, Any] | None,
+    run: Run,
+    evaluation: JsonValue,
+    negatives: JsonValue,
     budget: int = TEXTS_BUDGET,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return everything that the template shows, as plain values; `budget` in characters bounds each kind of text."""
     results, time = run["results"], beyond.times(run["results"])
     limit = min(TEXT_SHOWN, budget // len(results))
     guarded, slowest = any("delivered" in result for result in results), set(time["slowest"]["ids"])
     questions = [question(result, result["id"] in slowest, limit, guarded) for result in results]
     measured, said = _of_this_run(run, evaluation)
-    attempts = negatives if negatives is not None and _is_negatives(negatives) else None
+    attempts = negatives if _is_negatives(negatives) else None
     counts = Counter(q["outcome"] for q in questions)
     flags = Counter(flag for q in questions for flag in q["flags"])
     return {
@@ -77,9 +80,7 @@ def moment(value: Any) -> str:
     return f"{at.day} {at:%B %Y, %H:%M} UTC"
 
 
-def _verdict(
-    results: list[dict[str, Any]], questions: list[dict[str, Any]], evaluation: dict[str, Any] | None
-) -> dict[str, Any]:
+def _verdict(results: list[Result], questions: list[Panel], evaluation: Evaluation | None) -> Verdict:
     """The run in a line: how many were read right, worded without a fault, refused; what went wrong most often."""
     total = len(questions)
     right = sum(q["cells"][1][0] == "right" for q in questions)
@@ -107,18 +108,19 @@ def _verdict(
     }
 
 
-def _of_this_run(run: dict[str, Any], evaluation: dict[str, Any] | None) -> tuple[dict[str, Any] | None, str]:
+def _of_this_run(run: Run, evaluation: JsonValue) -> tuple[Evaluation | None, str]:
     """The evaluation if it is one of this run, and else why the page has none."""
     if evaluation is None:
         return None, f"There is no evaluation.json: run {EVALUATE}, then the report again."
     if not runfile.is_evaluation(evaluation):
         return None, f"evaluation.json is not of this program’s form: run {EVALUATE}, then the report again."
-    if evaluation.get("provenance", {}).get("run") != run["provenance"]:
+    measured = cast(Evaluation, evaluation)
+    if measured["provenance"]["run"] != run["provenance"]:
         return None, f"evaluation.json measures another run: run {EVALUATE}, then the report again."
-    return evaluation, ""
+    return measured, ""
 
 
-def _measures(evaluation: dict[str, Any]) -> list[dict[str, str]]:
+def _measures(evaluation: Evaluation) -> list[dict[str, str]]:
     """The published measures: ours with the count behind a share, and those of the published runs in one text."""
     ours, rows = evaluation["measures"], []
     for key, words in tables.MEASURES:
@@ -140,7 +142,7 @@ def _of(share: float, total: int) -> str:
     return f"{round(share * total)} of {total}"
 
 
-def _fault_rows(block: dict[str, Any]) -> list[tuple[str, list[int | None], list[int]]]:
+def _fault_rows(block: Beyond) -> list[tuple[str, list[int | None], list[int]]]:
     """The counts of the second block: words, the count of each column, the questions concerned."""
     sides = [side for side in (block["model"], block["delivered"]) if side is not None]
     other = block["another_product"]
@@ -149,7 +151,7 @@ def _fault_rows(block: dict[str, Any]) -> list[tuple[str, list[int | None], list
     ]
     for name, words in check.FAULTS.items():
         rows.append((words, [side["faults"][name]["count"] for side in sides], sides[0]["faults"][name]["ids"]))
-    differs = [side["marker_differs"]["count"] for side in sides]
+    differs: list[int | None] = [side["marker_differs"]["count"] for side in sides]
     rows.append(("marker and whole number disagree", differs, sides[0]["marker_differs"]["ids"]))
     if block["delivered"] is not None:
         replaced = block["delivered"]["from_observation"]
@@ -157,19 +159,21 @@ def _fault_rows(block: dict[str, Any]) -> list[tuple[str, list[int | None], list
     return rows
 
 
-def _share_rows(evaluation: dict[str, Any]) -> list[tuple[str, list[tuple[str, str]]]]:
+def _share_rows(evaluation: Evaluation) -> list[tuple[str, list[tuple[str, str]]]]:
     """The shares of the second block, each with its count."""
     block, total = evaluation["beyond"], evaluation["measures"]["queries"]
     sides = [side for side in (block["model"], block["delivered"]) if side is not None]
-    rows = (
+    rows: tuple[tuple[str, Literal["whole_number_present", "marker_present"]], ...] = (
         ("with the stock as a whole number", "whole_number_present"),
         ("with the published marker", "marker_present"),
     )
     return [(words, [(number(side[key]), _of(side[key], total)) for side in sides]) for words, key in rows]
 
 
-def _is_negatives(found: dict[str, Any]) -> bool:
+def _is_negatives(found: JsonValue) -> TypeGuard[Negatives]:
     """Whether this has what the page shows of the attempts."""
+    if not isinstance(found, dict):
+        return False
     checks = found.get("checks")
     shapely = isinstance(checks, list) and all(
         isinstance(check, dict) and {"kind", "attempt", "refused", "reason"} <= set(check) for check in checks
@@ -177,7 +181,7 @@ def _is_negatives(found: dict[str, Any]) -> bool:
     return shapely and {"refused", "attempted", "unchanged"} <= set(found)
 
 
-def _about_negatives(run: dict[str, Any], negatives: dict[str, Any] | None) -> str:
+def _about_negatives(run: Run, negatives: Negatives | None) -> str:
     if negatives is None:
         return f"There is no negatives.json of this program: run {NEGATIVES}, then the report again."
     if negatives.get("digest_before") != run.get("digest_before"):
@@ -185,10 +189,11 @@ def _about_negatives(run: dict[str, Any], negatives: dict[str, Any] | None) -> s
     return ""
 
 
-def _split(time: dict[str, Any]) -> list[dict[str, Any]]:
+def _split(time: Times) -> list[Part]:
     """The parts of the mean question for the picture: label, ms, share in percent, and where its bar starts."""
     means = time["split_mean_ms"] or {}
-    total, start, parts = sum(means.values()) or 1.0, 0.0, []
+    total, start = sum(means.values()) or 1.0, 0.0
+    parts: list[Part] = []
     for name, words in beyond.SPLIT.items():
         if name in means:
             share = 100 * means[name] / total
@@ -197,7 +202,7 @@ def _split(time: dict[str, Any]) -> list[dict[str, Any]]:
     return parts
 
 
-def _bars(results: list[dict[str, Any]], time: dict[str, Any]) -> dict[str, Any]:
+def _bars(results: list[Result], time: Times) -> Bars:
     """The questions' times as two SVG paths of bars, the slowest in one of their own, on 100 units of height."""
     highest = max(result["seconds"] for result in results) or 1.0
     slowest = set(time["slowest"]["ids"])
@@ -205,5 +210,10 @@ def _bars(results: list[dict[str, Any]], time: dict[str, Any]) -> dict[str, Any]
     for place, result in enumerate(results):
         height = max(1.0, 100 * result["seconds"] / highest)
         paths[result["id"] in slowest].append(f"M{place}.1 100h.8v-{height:.1f}h-.8z")
-    levels = {name: 100 - 100 * time[name] / 1000 / highest for name in ("p50_ms", "p95_ms")}
-    return {"others": "".join(paths[False]), "slowest": "".join(paths[True]), "width": len(results), **levels}
+    return {
+        "others": "".join(paths[False]),
+        "slowest": "".join(paths[True]),
+        "width": len(results),
+        "p50_ms": 100 - 100 * time["p50_ms"] / 1000 / highest,
+        "p95_ms": 100 - 100 * time["p95_ms"] / 1000 / highest,
+    }

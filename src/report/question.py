@@ -6,10 +6,11 @@ none, not a true one.
 """
 
 import json
-from typing import Any
 
 from src.base.printable import excerpt, visible
+from src.base.records import Result
 from src.measures import beyond
+from src.report.records import Cell, Panel
 from src.runs.results import CHECKS, observed, read_another, refused_by
 from src.wording import check
 
@@ -50,12 +51,10 @@ SHORT = {
     "stock_as_none": "stock worded as none",
     "not_found_as_stock": "unknown product worded as a stock",
 }
-NOT_REACHED = ("none", "–", "not reached")
-
-Cell = tuple[str, str, str]  # class, sign and words of one stage of one question
+NOT_REACHED: Cell = ("none", "–", "not reached")
 
 
-def shown(value: Any, limit: int = TEXT_SHOWN) -> str:
+def shown(value: object, limit: int = TEXT_SHOWN) -> str:
     """Return a value as text for the page: line breaks kept, control characters as escapes, its length bounded."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     cut = f" … ({len(text)} characters; the result file has the whole)" if len(text) > limit else ""
@@ -69,7 +68,7 @@ def duration(milliseconds: float) -> str:
     return f"{milliseconds:.0f}\u00a0ms" if milliseconds >= 10 else f"{milliseconds:.1f}\u00a0ms"
 
 
-def question(result: dict[str, Any], slow: bool, limit: int, guarded: bool) -> dict[str, Any]:
+def question(result: Result, slow: bool, limit: int, guarded: bool) -> Panel:
     """Return one question for the page; `limit` bounds each of its texts, `guarded` adds the delivered sentence."""
     faults, other = _faults(result), read_another(result)
     outcome = _outcome(result, faults, other)
@@ -99,7 +98,7 @@ def question(result: dict[str, Any], slow: bool, limit: int, guarded: bool) -> d
     }
 
 
-def _faults(result: dict[str, Any]) -> list[str]:
+def _faults(result: Result) -> list[str]:
     """Return the faults of the model's sentence as `evaluate` counts them; none where nothing was read."""
     seen, answer = observed(result), result["answer"]
     if seen is None:
@@ -109,13 +108,14 @@ def _faults(result: dict[str, Any]) -> list[str]:
     return check.faults(answer["raw"], seen, result["trace"][0]["call"]["arguments"]["ref"], answer["finish_reason"])
 
 
-def _because(result: dict[str, Any], faults: list[str]) -> list[str]:
+def _because(result: Result, faults: list[str]) -> list[str]:
     """Why the guard replaced a sentence, where that is more than its faults: the published marker alone was missing."""
-    reasons = (result.get("delivered") or {}).get("reasons", [])
+    given = result.get("delivered")
+    reasons = given["reasons"] if given else []
     return [visible(check.FAULTS.get(reason, reason)) for reason in reasons if reason not in faults]
 
 
-def _outcome(result: dict[str, Any], faults: list[str], other: tuple[str, str] | None) -> str:
+def _outcome(result: Result, faults: list[str], other: tuple[str, str] | None) -> str:
     if not result["trace"]:
         return "refused" if refused_by(result) else "failed"
     if other:
@@ -127,7 +127,7 @@ def _outcome(result: dict[str, Any], faults: list[str], other: tuple[str, str] |
     return "missing" if "figure_missing" in faults else "wording" if faults else "right"
 
 
-def _flags(result: dict[str, Any], faults: list[str], other: tuple[str, str] | None, slow: bool) -> list[str]:
+def _flags(result: Result, faults: list[str], other: tuple[str, str] | None, slow: bool) -> list[str]:
     seen, answer, given = observed(result), result["answer"], result.get("delivered")
     flags = {
         "other": other is not None,
@@ -142,9 +142,7 @@ def _flags(result: dict[str, Any], faults: list[str], other: tuple[str, str] | N
     return [name for name, is_so in flags.items() if is_so]
 
 
-def _cells(
-    result: dict[str, Any], faults: list[str], other: tuple[str, str] | None, outcome: str, guarded: bool
-) -> list[Cell]:
+def _cells(result: Result, faults: list[str], other: tuple[str, str] | None, outcome: str, guarded: bool) -> list[Cell]:
     """What each stage came to, in the order of the stages; the words are for those who see no sign."""
     refused, given = refused_by(result), result.get("delivered")
     if observed(result) is not None:
@@ -162,7 +160,7 @@ def _cells(
     return cells
 
 
-def _read_cell(result: dict[str, Any], other: tuple[str, str] | None, before: str) -> Cell:
+def _read_cell(result: Result, other: tuple[str, str] | None, before: str) -> Cell:
     if observed(result) is None:
         return ("failed", "✗", "the database could not be read") if before == "right" else NOT_REACHED
     if other:
@@ -170,7 +168,7 @@ def _read_cell(result: dict[str, Any], other: tuple[str, str] | None, before: st
     return ("right", "✓", "right read") if "ref" in result else ("unjudged", "?", OUTCOMES["unjudged"][2])
 
 
-def _sentence_cell(result: dict[str, Any], faults: list[str]) -> Cell:
+def _sentence_cell(result: Result, faults: list[str]) -> Cell:
     if observed(result) is None:
         return NOT_REACHED
     if result["answer"] is None:
@@ -184,7 +182,7 @@ def _named(faults: list[str]) -> str:
     return ", ".join(SHORT[name] for name in faults)
 
 
-def _summary(result: dict[str, Any], faults: list[str], other: tuple[str, str] | None) -> list[str]:
+def _summary(result: Result, faults: list[str], other: tuple[str, str] | None) -> list[str]:
     """The evidence in a line: what was read, what was said of it, what is wrong with that, how long it took."""
     seen, answer, why = observed(result), result["answer"], excerpt(result["error"] or "", WHY_SHOWN)
     parts = []
@@ -203,7 +201,7 @@ def _summary(result: dict[str, Any], faults: list[str], other: tuple[str, str] |
     return [*parts, duration(1000 * result["seconds"])]
 
 
-def _proposal(result: dict[str, Any], limit: int) -> tuple[str | None, str | None]:
+def _proposal(result: Result, limit: int) -> tuple[str | None, str | None]:
     """The proposal on one line where that changes nothing but the white space, and then also as it was written."""
     if not result["proposal"]:
         return None, None
@@ -216,7 +214,7 @@ def _proposal(result: dict[str, Any], limit: int) -> tuple[str | None, str | Non
     return (shown(raw, limit), None) if same else (shown(compact, limit), shown(raw, limit))
 
 
-def _checks(result: dict[str, Any]) -> list[tuple[str, str]]:
+def _checks(result: Result) -> list[tuple[str, str]]:
     """The checks on the way to the database that passed, the one that decided, and those not reached any more."""
     decided = refused_by(result) or ("reply" if not result["proposal"] else None)
     if result["trace"] or decided is None:  # without a trace: it passed all of them, and the database could not be read

@@ -13,6 +13,7 @@ from typing import Any
 
 from src.base import printable
 from src.base.errors import Precondition
+from src.base.records import JsonObject, JsonValue, Run
 from src.report.content import TEXTS_BUDGET, content
 from src.report.question import duration, shown
 from src.runs import runfile, store
@@ -38,12 +39,12 @@ def report(outputs: Outputs) -> Path:
     return store.write_text(outputs.folder / "report.html", page(run, **extra))
 
 
-def _optional(path: Path) -> dict[str, Any] | None:
+def _optional(path: Path) -> JsonObject | None:
     found = store.read_json(path, "make it again or move it away") if path.exists() else None
     return found if isinstance(found, dict) else None
 
 
-def page(run: dict[str, Any], evaluation: dict[str, Any] | None, negatives: dict[str, Any] | None) -> str:
+def page(run: Run, evaluation: JsonValue, negatives: JsonValue) -> str:
     """Return the page about `run`; the other two are the contents of their files, or `None` where there is none."""
     try:
         import jinja2

@@ -12,6 +12,7 @@ from typing import Any
 
 from src.agent import request
 from src.base.errors import ServerUnavailable
+from src.base.records import ChatRequest, Reply
 from src.run_sql.contract import TABLES, run_sql_tool
 from src.run_sql.tool import run_sql
 from src.server.client import current
@@ -52,14 +53,14 @@ def user_prompt(question: str, attempts: list[Attempt]) -> str:
     return "\n".join(lines)
 
 
-def generate(system: str, user: str) -> dict[str, Any]:
+def generate(system: str, user: str) -> Reply:
     """Ask the model for one query.
 
     Raises ServerUnavailable when no reply arrives, ValueError for one that is no chat completion: llama.cpp answers
     HTTP 500 when what the model wrote does not parse, and the next attempt may.
     """
     client = current()
-    body = {**request(client.config.model, system, user, SCHEMA, "run_sql"), "max_tokens": MAX_TOKENS}
+    body: ChatRequest = {**request(client.config.model, system, user, SCHEMA, "run_sql"), "max_tokens": MAX_TOKENS}
     try:
         return client.chat(body)
     except TransportFailure as exc:
@@ -68,7 +69,7 @@ def generate(system: str, user: str) -> dict[str, Any]:
         raise ValueError(f"respuesta inservible: {exc}") from None
 
 
-def query_of(reply: dict[str, Any]) -> str:
+def query_of(reply: Reply) -> str:
     """Return the query of a reply; ValueError says why it holds none. Nothing is repaired."""
     if reply["finish_reason"] != "stop":
         raise ValueError(f"propuesta cortada ({reply['finish_reason']})")

@@ -6,20 +6,25 @@ Not checked: that a question's text names the reference beside it; the tests do 
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from src.base.errors import Precondition
 from src.base.paths import ROOT, near
 from src.base.printable import excerpt
+from src.base.records import DataFile, HostileFile, Language, Product, Question, Shop
+
+if TYPE_CHECKING:
+    import jsonschema
+    from typing_extensions import TypeIs  # of the type checker's own
 
 DATA = near(ROOT / "data" / "products.json")
 SCHEMA = ROOT / "configs" / "products.schema.json"
 HOSTILE_SCHEMA = ROOT / "configs" / "hostile.schema.json"
-LANGUAGES = ("en", "es", "vi", "fr")
+LANGUAGES: tuple[Language, ...] = get_args(Language)
 REMEDY = "restore it from the repository or name another file with --data"
 
 
-def load(path: Path = DATA) -> dict[str, Any]:
+def load(path: Path = DATA) -> Shop | HostileFile:
     """Return `products` (records of ref, name, stock) and `queries` (id, ref and the text in each language).
 
     A file of hostile questions holds `questions` instead. Raises `Precondition` naming the record and the rule it
@@ -43,37 +48,38 @@ def load(path: Path = DATA) -> dict[str, Any]:
         count = Counter(record[key] for record in data.get(records, ()))
         if repeated := [value for value, times in count.items() if times > 1]:
             raise Precondition(f"{path}: {records}: {key} {repeated[0]!r} appears twice; {REMEDY}")
-    return data  # type: ignore[no-any-return]  # the schema has just said what it is
+    return cast(Shop | HostileFile, data)  # the schema has just said what it is
 
 
-def is_hostile(data: Any) -> bool:
+def is_hostile(data: object) -> "TypeIs[HostileFile]":
     """Whether these are hostile questions (`data/hostile.json`) rather than a shop's products and queries."""
     return isinstance(data, dict) and "questions" in data
 
 
-def products(data: dict[str, Any], path: Path) -> list[dict[str, Any]]:
+def products(data: Shop | HostileFile, path: Path) -> list[Product]:
     """Return the products of a data file; `Precondition`, naming its path, when it holds none."""
     if is_hostile(data):
         raise Precondition(f"{path} holds questions and no products; leave --data out, or name a shop's file")
-    return data["products"]  # type: ignore[no-any-return]
+    return data["products"]
 
 
-def _rule(fault: Any) -> str:
+def _rule(fault: "jsonschema.ValidationError") -> str:
     return f"{excerpt(fault.message)} (rule: {fault.validator})"
 
 
-def questions(data: dict[str, Any], language: str) -> list[dict[str, Any]]:
+def questions(data: Shop | HostileFile, language: Language) -> list[Question]:
     """Return the questions in one language as `{"id": 0, "ref": "REF-000", "query": "What is ..."}`.
 
     Hostile questions are in various languages and are about no reference that can be relied on.
     """
     if is_hostile(data):
         return [{"id": item["id"], "query": item["query"]} for item in data["questions"]]
-    field = "query" if language == "en" else language  # the tutorial's field holds the English text
+    # The tutorial's field holds the English text.
+    field: Literal["query", "es", "vi", "fr"] = "query" if language == "en" else language
     return [{"id": item["id"], "ref": item["ref"], "query": item[field]} for item in data["queries"]]
 
 
-def origin(path: Path) -> dict[str, str]:
+def origin(path: Path) -> DataFile:
     """Name the data file and its SHA-256, for the record of a run."""
     from src.tools import digest  # brings sqlite3 and OpenSSL; `--help` reads this module too
 

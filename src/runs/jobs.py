@@ -9,25 +9,25 @@ import sqlite3
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import closing, suppress
-from typing import Any
 
 from src import agent
 from src.base.errors import CommandError, Precondition
+from src.base.records import Question, Result
 from src.runs import database
 from src.runs.outputs import Outputs
 from src.server.reply import TransportFailure
 
-Answered = tuple[dict[str, Any], bool]
+Answered = tuple[Result, bool]
 
 
-def ask(db: sqlite3.Connection, question: dict[str, Any]) -> Answered:
+def ask(db: sqlite3.Connection, question: Question) -> Answered:
     """Return the result of one question, and whether it failed in transport."""
     failures: list[Exception] = []
     result = agent.run(db, question, failed=failures.append)
     return result, any(isinstance(failure, TransportFailure | OSError) for failure in failures)
 
 
-def answered(outputs: Outputs, questions: Sequence[dict[str, Any]], jobs: int = 1) -> Generator[Answered, None, None]:
+def answered(outputs: Outputs, questions: Sequence[Question], jobs: int = 1) -> Generator[Answered, None, None]:
     """Ask the questions, `jobs` at a time, and yield what `ask` returns for each.
 
     Closing the iterator hands out no further question. What is in flight then is not waited for, so that Ctrl-C
@@ -41,8 +41,8 @@ def answered(outputs: Outputs, questions: Sequence[dict[str, Any]], jobs: int = 
             yield ask(db, question)
 
 
-def _in_parallel(outputs: Outputs, questions: Sequence[dict[str, Any]], jobs: int) -> Generator[Answered, None, None]:
-    waiting: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+def _in_parallel(outputs: Outputs, questions: Sequence[Question], jobs: int) -> Generator[Answered, None, None]:
+    waiting: queue.SimpleQueue[Question] = queue.SimpleQueue()
     ready: queue.SimpleQueue[Answered | CommandError | None] = queue.SimpleQueue()  # None: a worker has ended
     stopped = threading.Event()
     for question in questions:

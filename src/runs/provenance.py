@@ -11,10 +11,11 @@ import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from src import __version__
 from src.base.printable import excerpt
+from src.base.records import JsonObject, JsonValue, Machine, Program, Result, Server
 from src.server.settings import DEVICE_TAGS, ENGINE_TAG
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ CPU_INFO = Path("/proc/cpuinfo")  # Linux; elsewhere the kind of machine stands 
 SETTINGS = 64  # settings kept; llama.cpp reports about 40
 
 
-def program() -> dict[str, Any]:
+def program() -> Program:
     """The program, the interpreter, SQLite, the machine's kind, and the time in UTC."""
     return {
         "program": f"r3 {__version__}",
@@ -35,7 +36,7 @@ def program() -> dict[str, Any]:
     }
 
 
-def machine() -> dict[str, Any]:
+def machine() -> Machine:
     """The kind of this machine, which a time depends on."""
     return {"platform": f"{sys.platform} {os.uname().machine}", "cpu": _cpu()}
 
@@ -50,14 +51,14 @@ def _cpu() -> str:
     return f"{os.cpu_count()} x {next(names, '') or os.uname().machine}"
 
 
-def tokens_from_cache(results: Iterable[dict[str, Any]]) -> int | None:
+def tokens_from_cache(results: Iterable[Result]) -> float | None:
     """Return how many prompt tokens the server took from its cache (0 in R3), or `None` where it does not tell."""
     generations = (g for result in results for g in (result["proposal"], result["answer"]) if g and "timings" in g)
     counts = [generation["timings"]["cache_n"] for generation in generations if "cache_n" in generation["timings"]]
     return sum(counts) if counts else None
 
 
-def server(client: "Client") -> dict[str, Any]:
+def server(client: "Client") -> Server:
     """What the server says about itself: model, build, slots, context, settings; `None` where it is silent.
 
     `requested` is the name that was sent with each question. `defaults` are the server's sampling settings; those of
@@ -68,12 +69,12 @@ def server(client: "Client") -> dict[str, Any]:
 
     _, props = client.get("/props")
     _, models = client.get("/v1/models")
-    props = props if isinstance(props, dict) else {}
+    props = _dict(props)
     entry = _entry(models, client.config.model)
     tags = [tag for tag in _list(entry.get("tags")) if isinstance(tag, str)]
     name = _text(entry.get("id")) or _text(props.get("model_alias"))
     generation = _dict(props.get("default_generation_settings"))
-    template = props.get("chat_template") if isinstance(props.get("chat_template"), str) else None
+    template = props.get("chat_template")
     return {
         "requested": client.config.model,
         "model": name,
@@ -84,12 +85,12 @@ def server(client: "Client") -> dict[str, Any]:
         "context_tokens": _integer(generation.get("n_ctx")),
         "device": next((tag for tag in DEVICE_TAGS if tag in tags), None),
         "parameters": _integer(_dict(entry.get("meta")).get("n_params")),
-        "chat_template_sha256": hashlib.sha256(template.encode("utf-8", "replace")).hexdigest() if template else None,
+        "chat_template_sha256": _sha256(template) if isinstance(template, str) and template else None,
         "defaults": _scalars(_dict(generation.get("params"))),
     }
 
 
-def _entry(models: Any, requested: str) -> dict[str, Any]:
+def _entry(models: JsonValue, requested: str) -> JsonObject:
     """The model that answers: the one of the requested name, or the only one; among several others it is not known."""
     entries = [_dict(entry) for entry in _list(_dict(models).get("data"))]
     named = [entry for entry in entries if entry.get("id") == requested]
@@ -97,24 +98,28 @@ def _entry(models: Any, requested: str) -> dict[str, Any]:
     return found[0] if len(found) == 1 else {}
 
 
-def _scalars(settings: dict[str, Any]) -> dict[str, Any]:
+def _scalars(settings: JsonObject) -> dict[str, bool | int | float | str]:
     """The plain values of a settings block, bounded: it is the server's word, and it goes into every result."""
     plain = {excerpt(key): value for key, value in settings.items() if isinstance(value, bool | int | float | str)}
     kept = {key: excerpt(value) if isinstance(value, str) else value for key, value in sorted(plain.items())[:SETTINGS]}
     return {key: value for key, value in kept.items() if not isinstance(value, float) or math.isfinite(value)}
 
 
-def _dict(value: Any) -> dict[str, Any]:
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+def _dict(value: JsonValue) -> JsonObject:
     return value if isinstance(value, dict) else {}
 
 
-def _integer(value: Any) -> int | None:
+def _integer(value: JsonValue) -> int | None:
     return value if type(value) is int and abs(value) < 1 << 53 else None
 
 
-def _text(value: Any) -> str | None:
+def _text(value: JsonValue) -> str | None:
     return excerpt(value) if isinstance(value, str) and value else None
 
 
-def _list(value: Any) -> list[Any]:
+def _list(value: JsonValue) -> list[JsonValue]:
     return value if isinstance(value, list) else []

@@ -8,9 +8,9 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from src.base.errors import Precondition
+from src.base.records import JsonValue, Question, Result
 from src.runs import runfile, store
 from src.runs.outputs import Outputs
 from src.runs.session import Run, Say
@@ -37,13 +37,13 @@ def resume(run: Run, say: Say) -> None:
     entries = store.Journal(journal).read()
     if not entries:
         raise Precondition(f"{journal} holds no interrupted run; start one with: {run.outputs.command('agent')}")
-    try:
-        found = entries[0]["identity"]
-        differing = [name for name in run.identity if found[name] != run.identity[name]]
-    except (KeyError, TypeError):
+    header = entries[0]
+    found = header.get("identity") if isinstance(header, dict) else None
+    if not isinstance(found, dict) or not run.identity.keys() <= found.keys():
         raise Precondition(
             f"{journal} is not a journal of this program; move it away and start anew: {run.outputs.command('agent')}"
-        ) from None
+        )
+    differing = [name for name, value in run.identity.items() if found[name] != value]
     if differing:
         raise Precondition(
             f"the interrupted run in {journal} was made under different conditions: {', '.join(differing)}; "
@@ -55,10 +55,10 @@ def resume(run: Run, say: Say) -> None:
         say(f"{damaged} lines of {journal} are damaged and left out; their questions are asked again")
 
 
-def _finished(entries: Sequence[Any], questions: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], int]:
+def _finished(entries: Sequence[JsonValue], questions: Sequence[Question]) -> tuple[list[Result], int]:
     """Return the usable results of a journal, one for each question, and the number of damaged lines."""
     asked = {question["id"]: question for question in questions}
-    finished: list[dict[str, Any]] = []
+    finished: list[Result] = []
     damaged = 0
     for entry in entries:
         if isinstance(entry, dict) and entry.get("transport_failure") is True:
@@ -67,7 +67,7 @@ def _finished(entries: Sequence[Any], questions: Sequence[dict[str, Any]]) -> tu
         identifier = result.get("id") if isinstance(result, dict) else None
         question = asked.pop(identifier, None) if type(identifier) is int else None
         if question is not None and runfile.is_result_of(result, question):
-            finished.append(entry["result"])
+            finished.append(result)
         else:
             damaged += 1
     return finished, damaged

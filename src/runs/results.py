@@ -1,6 +1,6 @@
 """Looking things up in the result of a question, as `agent.run()` returns it."""
 
-from typing import Any
+from src.base.records import Observation, Result
 
 # The checks between a proposal and the database, in the order in which the code makes them.
 CHECKS = ("reply", "finish reason", "JSON", "tool and shape", "reference")
@@ -14,12 +14,12 @@ REFUSALS = {
 }
 
 
-def observed(result: dict[str, Any]) -> dict[str, Any] | None:
+def observed(result: Result) -> Observation | None:
     """Return what the tool read for this question, or `None` when no call was executed."""
     return result["trace"][0]["observation"] if result["trace"] else None
 
 
-def read_another(result: dict[str, Any]) -> tuple[str, str] | None:
+def read_another(result: Result) -> tuple[str, str] | None:
     """Return the reference asked about and the other one that was read, e.g. `("REF-012", "REF-007")`; else `None`.
 
     No check before the database can know this: the question's own `ref` is for measuring only. Hostile questions have
@@ -31,7 +31,7 @@ def read_another(result: dict[str, Any]) -> tuple[str, str] | None:
     return (result["ref"], read) if read != result["ref"] else None
 
 
-def refused_by(result: dict[str, Any]) -> str | None:
+def refused_by(result: Result) -> str | None:
     """Return the one of CHECKS that refused the proposal, or `None` when none did."""
     if result["trace"] or not result["proposal"]:
         return None

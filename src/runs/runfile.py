@@ -7,11 +7,12 @@ Not checked: that somebody has not written plausible results of their own.
 import functools
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeGuard, cast
 
 from src.base.errors import Precondition
 from src.base.paths import ROOT
 from src.base.printable import excerpt
+from src.base.records import HostileFile, JsonValue, Question, Result, Run, Shop
 from src.runs import catalog, store
 from src.runs.outputs import Outputs
 
@@ -32,16 +33,16 @@ def _rules(part: str, any_call: bool = False) -> "jsonschema.protocols.Validator
     return jsonschema.Draft202012Validator({"$ref": f"#{part}", "$defs": schema["$defs"], "whole": schema})
 
 
-def is_result_of(result: Any, question: dict[str, Any]) -> bool:
+def is_result_of(result: JsonValue, question: Question) -> TypeGuard[Result]:
     """Whether `result` is the finished result of exactly this question."""
-    return _rules("/$defs/result").is_valid(result) and _answers(result, question)
+    return _rules("/$defs/result").is_valid(result) and _answers(cast(Result, result), question)
 
 
-def _answers(result: dict[str, Any], question: dict[str, Any]) -> bool:
-    return all(name in result and result[name] == value for name, value in question.items())
+def _answers(result: Result, question: Question) -> bool:
+    return question.items() <= result.items()
 
 
-def is_evaluation(found: Any) -> bool:
+def is_evaluation(found: JsonValue) -> bool:
     """Whether this is what `evaluate` writes, by its own schema."""
     import jsonschema
 
@@ -49,19 +50,20 @@ def is_evaluation(found: Any) -> bool:
     return bool(jsonschema.Draft202012Validator(rules).is_valid(found))
 
 
-def read(path: Path, if_missing: str, any_call: bool = False) -> dict[str, Any]:
+def read(path: Path, if_missing: str, any_call: bool = False) -> Run:
     """Return the run in an `agent.json`; `Precondition` ends with `if_missing`, the remedy, when there is none.
 
     With `any_call` the calls in the traces may be anything: for a reader that judges them.
     """
-    run = store.read_json(path, if_missing)
-    fault = next(iter(_rules("/whole", any_call).iter_errors(run)), None)
+    found = store.read_json(path, if_missing)
+    fault = next(iter(_rules("/whole", any_call).iter_errors(found)), None)
     if fault is not None:
         raise Precondition(f"{path} does not hold a run: {fault.json_path}: {excerpt(fault.message)}; {if_missing}")
+    run = cast(Run, found)
     identifiers = [result["id"] for result in run["results"]]
     if len(set(identifiers)) != len(identifiers):
         raise Precondition(f"{path} does not hold a run: a question has two results; {if_missing}")
-    return dict(run)
+    return run
 
 
 def remedy(outputs: Outputs) -> str:
@@ -69,7 +71,7 @@ def remedy(outputs: Outputs) -> str:
     return f"run the questions first with: {outputs.command('agent')}"
 
 
-def load(outputs: Outputs, data: Path, content: dict[str, Any], any_call: bool = False) -> dict[str, Any]:
+def load(outputs: Outputs, data: Path, content: Shop | HostileFile, any_call: bool = False) -> Run:
     """Return what `read` returns for `agent.json`; also refuses a run that was made from other data than `data`.
 
     `content` is what the catalogue at `data` holds: every result must be that of one of its questions, since later
@@ -85,7 +87,7 @@ def load(outputs: Outputs, data: Path, content: dict[str, Any], any_call: bool =
         )
     asked = {q["id"]: q for q in catalog.questions(content, run["provenance"]["language"])}
     for result in run["results"]:
-        if not _answers(result, asked.get(result["id"], {"id": None})):
+        if result["id"] not in asked or not _answers(result, asked[result["id"]]):
             raise Precondition(
                 f"{path} does not hold a run: question {result['id']} is not one of {data}; {remedy(outputs)}"
             )

@@ -8,10 +8,11 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from src import agent
 from src.base.errors import CheckFailed, Interrupted, Precondition, ServerUnavailable, interruption
+from src.base.records import Conditions, Identity, JournalEntry, JournalHeader, Language, Question, Result
+from src.base.records import Run as Record
 from src.runs import catalog, jobs, provenance, store
 from src.runs.outputs import Outputs
 from src.server import client, readiness
@@ -29,27 +30,29 @@ class Run:
     """One run of the agent: what is asked under which conditions, and its results so far."""
 
     outputs: Outputs
-    identity: dict[str, Any]
-    questions: list[dict[str, Any]]
-    results: list[dict[str, Any]] = field(default_factory=list)
+    identity: Identity
+    questions: list[Question]
+    results: list[Result] = field(default_factory=list)
     kept: int = 0
     lost: set[int] = field(default_factory=set)  # ids that failed in transport: --resume asks them again
 
     @property
-    def missing(self) -> list[dict[str, Any]]:
+    def missing(self) -> list[Question]:
         """The questions that have no result yet."""
         done = {result["id"] for result in self.results}
         return [question for question in self.questions if question["id"] not in done]
 
 
-def begin(outputs: Outputs, data: Path, language: str, say: Say, *, guarded: bool = False, in_flight: int = 1) -> Run:
+def begin(
+    outputs: Outputs, data: Path, language: Language, say: Say, *, guarded: bool = False, in_flight: int = 1
+) -> Run:
     """Check what a run needs (data, server) and return it, not yet started; the database is checked by then.
 
     `guarded` adds the delivered sentence to each result; `in_flight` questions are asked at a time.
     Raises `Precondition` or `ServerUnavailable`.
     """
     questions = catalog.questions(catalog.load(data), language)
-    identity = {
+    identity: Identity = {
         **provenance.machine(),
         **conditions(outputs, language, guarded, say),
         "data": catalog.origin(data),
@@ -61,7 +64,7 @@ def begin(outputs: Outputs, data: Path, language: str, say: Say, *, guarded: boo
     return Run(outputs, identity, questions)
 
 
-def conditions(outputs: Outputs, language: str, guarded: bool, say: Say) -> dict[str, Any]:
+def conditions(outputs: Outputs, language: Language, guarded: bool, say: Say) -> Conditions:
     """Wait for the server and return what decides about the text of an answer.
 
     Raises `ServerUnavailable`.
@@ -81,7 +84,7 @@ def conditions(outputs: Outputs, language: str, guarded: bool, say: Say) -> dict
     }
 
 
-def work(run: Run, progress: Callable[[dict[str, Any]], object]) -> Path:
+def work(run: Run, progress: Callable[[Result], object]) -> Path:
     """Ask the questions that have no result yet and write `agent.json`; returns its path.
 
     Raises `ServerUnavailable` when the server is down and `CheckFailed` when the database or the model changed, after
@@ -89,7 +92,8 @@ def work(run: Run, progress: Callable[[dict[str, Any]], object]) -> Path:
     incomplete; on a full disk only the journal has them.
     """
     path = run.outputs.json("agent")
-    entries = [{"identity": run.identity}, *(_entry(result, transport=False) for result in run.results)]
+    header: JournalHeader = {"identity": run.identity}
+    entries = [header, *(_entry(result, transport=False) for result in run.results)]
     try:
         with store.Journal(run.outputs.journal).writing(entries) as journal:
             try:
@@ -113,7 +117,7 @@ def _kept(run: Run) -> str:
     return f"{kept} of {len(run.questions)} results are kept, finish with: {remedy}"
 
 
-def _ask_all(run: Run, journal: store.Journal, progress: Callable[[dict[str, Any]], object]) -> None:
+def _ask_all(run: Run, journal: store.Journal, progress: Callable[[Result], object]) -> None:
     failures = 0
     with contextlib.closing(jobs.answered(run.outputs, run.missing, run.identity["jobs"])) as answered:
         for result, transport in answered:
@@ -139,7 +143,7 @@ def _withdraw(run: Run, failures: int) -> None:
     del run.results[-failures:]
 
 
-def _check(run: Run, record: dict[str, Any], path: Path) -> None:
+def _check(run: Run, record: Record, path: Path) -> None:
     """Raise `CheckFailed` unless one database, unchanged, and one model stand behind the results."""
     if not record["unchanged"]:
         raise CheckFailed(f"{run.outputs.database} changed during the run; see the two digests in {path}")
@@ -160,11 +164,11 @@ def _digest_now(run: Run) -> str | None:
         return None
 
 
-def _entry(result: dict[str, Any], transport: bool) -> dict[str, Any]:
+def _entry(result: Result, transport: bool) -> JournalEntry:
     return {"result": result, "transport_failure": transport}
 
 
-def _write(run: Run, path: Path) -> dict[str, Any]:
+def _write(run: Run, path: Path) -> Record:
     """Write `agent.json` in the order of the questions and return its content.
 
     An incomplete one never takes the place of a complete one.
@@ -174,7 +178,7 @@ def _write(run: Run, path: Path) -> dict[str, Any]:
     if not complete and path.exists() and not _is_incomplete(path):
         path.replace(path.with_name("agent.previous.json"))
     after = _digest_now(run)
-    record = {
+    record: Record = {
         "provenance": {
             **provenance.program(),
             **run.identity,

@@ -11,12 +11,12 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from src.base.errors import Precondition
 from src.base.printable import dumps, finite, loads
+from src.base.records import JsonValue
 
 LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK  # no file outside by a link, no wait for a pipe
 LINE = re.compile(rb'\{"sha256":"([0-9a-f]{64})","entry":(.*)\}', re.DOTALL)  # the journal's: an entry and its checksum
@@ -47,7 +47,7 @@ def _sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def write_json(path: Path, value: Any) -> Path:
+def write_json(path: Path, value: object) -> Path:
     """Write `value` as indented JSON with a final newline, atomically; returns the path."""
     return write_text(path, dumps(value, indent=2) + "\n")
 
@@ -63,7 +63,7 @@ def read_bytes(path: Path) -> bytes:
         return file.read()
 
 
-def read_json(path: Path, remedy: str) -> Any:
+def read_json(path: Path, remedy: str) -> JsonValue:
     """Return what a JSON file holds; `Precondition` says that it is missing or damaged, and the remedy."""
     try:
         return loads(read_bytes(path).decode("utf-8"), number=finite)
@@ -81,9 +81,8 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file: Any = None
 
-    def read(self) -> list[Any]:
+    def read(self) -> list[JsonValue]:
         """Return the entries of the whole lines, and `None` for each line that a crash or a fault damaged."""
         try:
             text = read_bytes(self.path)
@@ -108,26 +107,26 @@ class Journal:
             yield
 
     @contextlib.contextmanager
-    def writing(self, entries: list[Any]) -> Iterator["Journal"]:
+    def writing(self, entries: Iterable[object]) -> Iterator["Journal"]:
         """Start the file anew with `entries`, then take more."""
         write_text(self.path, "".join(map(_line, entries)))
         with self.path.open("ab", buffering=0) as self._file:
             yield self
 
-    def append(self, entry: Any) -> None:
-        """Add one line and force it to the disk: after this a power cut does not lose it."""
+    def append(self, entry: object) -> None:
+        """Add one line and force it to the disk: after this a power cut does not lose it; inside `writing()` only."""
         line = _line(entry).encode()
         if self._file.write(line) != len(line):  # the disk became full within the line
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
         os.fsync(self._file.fileno())
 
 
-def _line(entry: Any) -> str:
+def _line(entry: object) -> str:
     body = dumps(entry)
     return f'{{"sha256":"{hashlib.sha256(body.encode()).hexdigest()}","entry":{body}}}\n'
 
 
-def _entry(line: bytes) -> Any:
+def _entry(line: bytes) -> JsonValue:
     parts = LINE.fullmatch(line)
     if parts is None or hashlib.sha256(parts[2]).hexdigest().encode() != parts[1]:
         return None

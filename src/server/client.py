@@ -17,6 +17,7 @@ import urllib3
 from requests import codes
 
 from src.base.printable import excerpt
+from src.base.records import ChatRequest, JsonValue, Reply
 from src.server import connection, settings
 from src.server.deadline import Deadline
 from src.server.reply import BadReply, TransportFailure, read_reply
@@ -51,14 +52,14 @@ class Client:
         self._session.mount("http://", adapter)
         self._session.mount("https://", adapter)
 
-    def chat(self, body: dict[str, Any]) -> dict[str, Any]:
+    def chat(self, body: ChatRequest) -> Reply:
         """Send one chat completion request and return what `read_reply` returns."""
         status, content = self._exchange("POST", "/v1/chat/completions", self.config.timeout_s, body)
         if status != codes.ok:
             raise BadReply(f"HTTP {status}: {_server_message(content)}")
         return read_reply(content)
 
-    def get(self, path: str) -> tuple[int, Any]:
+    def get(self, path: str) -> tuple[int, JsonValue]:
         """Return the status and the JSON value at `path`, or `None` in place of a body that is not JSON."""
         status, content = self._exchange("GET", path, CONNECT_S)
         try:

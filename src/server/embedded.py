@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
 
 from src.base.errors import Precondition, ServerUnavailable
 from src.base.paths import ROOT
@@ -52,7 +51,7 @@ def running(log: Path, say: Callable[[str], object], model_key: str = "embedded"
             start_new_session=True,  # Ctrl-C reaches us, and we end the child
         )
     try:
-        url = _announced(child, log)["url"]
+        url = _announced(child, log)
         say(f"the embedded model server is ready on {url}")
         with _environment(LLM_BASE_URL=url, LLM_API_KEY=""):
             yield
@@ -60,8 +59,8 @@ def running(log: Path, say: Callable[[str], object], model_key: str = "embedded"
         _stop(child)
 
 
-def _announced(child: "subprocess.Popen[bytes]", log: Path) -> dict[str, Any]:
-    """Read the child's first line; llama.cpp needs a second or two to load the model."""
+def _announced(child: "subprocess.Popen[bytes]", log: Path) -> str:
+    """Return the URL in the child's first line; llama.cpp needs a second or two to load the model."""
     if child.stdout is None:
         raise ServerUnavailable("the embedded model server has no output to read")
     line = child.stdout.readline()
@@ -73,7 +72,7 @@ def _announced(child: "subprocess.Popen[bytes]", log: Path) -> dict[str, Any]:
         raise Precondition(announced["error"])
     if "url" not in announced:
         raise ServerUnavailable(f"the embedded model server ended before it was ready; see {log}")
-    return dict(announced)
+    return str(announced["url"])
 
 
 def _stop(child: "subprocess.Popen[bytes]") -> None:

@@ -31,7 +31,7 @@ MAX_SLOTS = 1024
 BATCH_TOKENS = 512  # fixed: the batch size changes the last bits of the logits
 
 
-def settings(slots: int = 1, context: int = CONTEXT_TOKENS) -> dict[str, Any]:
+def settings(slots: int = 1, context: int = CONTEXT_TOKENS) -> dict[str, bool | int]:
     """Return what is set on the server, by the names that llama.cpp's parameters have.
 
     Batch, cache and slots decide whether two runs give the same text on one machine (docs/SCALING.md).
@@ -53,7 +53,9 @@ def settings(slots: int = 1, context: int = CONTEXT_TOKENS) -> dict[str, Any]:
     }
 
 
-def serve(model: Model, paths: Sequence[Path], host: str, port: int, threads: Threads, values: dict[str, Any]) -> Any:
+def serve(
+    model: Model, paths: Sequence[Path], host: str, port: int, threads: Threads, values: dict[str, bool | int]
+) -> Any:
     """Load the model and open the port; returns the running server, whose `listening_address` is its URL.
 
     Raises `Precondition` when the wheel is missing, the port is taken or llama.cpp refuses the file.

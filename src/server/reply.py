@@ -5,22 +5,17 @@
 
 import functools
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final, cast
 
 from src.base.paths import ROOT
 from src.base.printable import EXCERPT, excerpt, loads
+from src.base.records import ChatCompletion, JsonObject, JsonValue, Reply, Timings
 
 if TYPE_CHECKING:
     import jsonschema
 
 SCHEMA = ROOT / "configs" / "reply.schema.json"
-TIMINGS = (
-    "prompt_n",
-    "prompt_ms",
-    "predicted_n",
-    "predicted_ms",
-    "cache_n",
-)  # llama.cpp's extension, in tokens and ms
+TIMINGS: Final = ("prompt_n", "prompt_ms", "predicted_n", "predicted_ms", "cache_n")  # the fields of `Timings`
 MOST = 1e9  # tokens or ms in one of the numbers above; a larger one is not a measurement
 
 
@@ -32,7 +27,7 @@ class BadReply(Exception):
     """The server answered, but not with what its interface promises."""
 
 
-def decode(text: str) -> Any:
+def decode(text: str) -> JsonValue:
     """Return the JSON value in `text`; raises `ValueError` for anything else, repeated keys and NaN included.
 
     `json.loads` alone silently keeps the last of two equal keys, so a check of exact keys would come too late.
@@ -49,7 +44,7 @@ def decode(text: str) -> Any:
         raise ValueError(f"not JSON: {excerpt(str(exc))}") from None
 
 
-def _exact_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _exact_keys(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
     made = dict(pairs)
     if len(made) != len(pairs):
         raise ValueError("an object repeats a key")
@@ -63,7 +58,7 @@ def _validator() -> "jsonschema.protocols.Validator":
     return jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
 
 
-def read_reply(body: bytes) -> dict[str, Any]:
+def read_reply(body: bytes) -> Reply:
     """Return `raw` (the model's text), `finish_reason`, and `model`, `build` and `timings` where the server tells them.
 
     Raises `BadReply` saying what is wrong with a body that is not a chat completion.
@@ -78,23 +73,25 @@ def read_reply(body: bytes) -> dict[str, Any]:
         raise BadReply(f"the reply is not JSON: {shown!r}") from None
     if fault is not None:
         raise BadReply(f"the reply is not a chat completion: {fault.json_path}: {excerpt(fault.message)}")
-    choice = reply["choices"][0]
-    read = {"raw": choice["message"]["content"], "finish_reason": choice["finish_reason"]}
-    for name, key in (("model", "model"), ("build", "system_fingerprint")):
-        if isinstance(reply.get(key), str):
-            read[name] = excerpt(reply[key])
-    if timings := _timings(reply.get("timings")):
+    completion = cast(ChatCompletion, reply)
+    choice = completion["choices"][0]
+    read: Reply = {"raw": choice["message"]["content"], "finish_reason": choice["finish_reason"]}
+    if isinstance(model := completion.get("model"), str):
+        read["model"] = excerpt(model)
+    if isinstance(build := completion.get("system_fingerprint"), str):
+        read["build"] = excerpt(build)
+    if timings := _timings(completion.get("timings")):
         read["timings"] = timings
     return read
 
 
-def _timings(block: Any) -> dict[str, float]:
+def _timings(block: JsonValue) -> Timings:
     """Keep the documented numbers of the `timings` block; other servers have none, or another one."""
     if not isinstance(block, dict):
         return {}
-    numbers = {name: block.get(name) for name in TIMINGS}
-    return {
-        name: value
-        for name, value in numbers.items()
-        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST
-    }
+    kept: Timings = {}
+    for name in TIMINGS:
+        value = block.get(name)
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST:
+            kept[name] = value
+    return kept

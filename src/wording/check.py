@@ -6,8 +6,8 @@ Not covered: numbers in words, irony, and denials of a listed phrase (`not out o
 
 import re
 import unicodedata
-from typing import Any
 
+from src.base.records import Language, Observation
 from src.wording import figures
 
 LONGEST = 20_000  # characters that are judged; 100 tokens are never that long, so a longer text counts as cut
@@ -51,7 +51,7 @@ IN_STOCK = re.compile(
     r"\bin stock\b|\bavailable\b|\ben stock\b|\bdisponible|\bhay (?:stock|existencias|unidades)\b|\bcòn hàng|\bcó sẵn"
 )
 
-SENTENCES = {
+SENTENCES: dict[Language, tuple[str, str]] = {
     "en": ("The stock of {ref} is {stock}.", "{ref}: introuvable (there is no such product)."),
     "es": ("El stock de {ref} es {stock}.", "{ref}: introuvable (no existe ese producto)."),
     "vi": ("Tồn kho của {ref} là {stock}.", "{ref}: introuvable (không có sản phẩm này)."),
@@ -59,24 +59,25 @@ SENTENCES = {
 }
 
 
-def marker(observation: dict[str, Any]) -> str:
+def marker(observation: Observation) -> str:
     """Return the text that the published measure looks for: the stock number, or `introuvable`."""
     return str(observation["stock"]) if "stock" in observation else NOT_FOUND_MARKER
 
 
-def sentence(observation: dict[str, Any], ref: str, language: str) -> str:
+def sentence(observation: Observation, ref: str, language: Language) -> str:
     """Return the observation in plain words, e.g. `The stock of REF-000 is 0.`; it holds the published marker."""
     found, unknown = SENTENCES[language]
     return found.format(ref=ref, stock=observation["stock"]) if "stock" in observation else unknown.format(ref=ref)
 
 
-def faults(text: str, observation: dict[str, Any], ref: str, finish_reason: str | None = "stop") -> list[str]:
+def faults(text: str, observation: Observation, ref: str, finish_reason: str | None = "stop") -> list[str]:
     """Return the names of what is wrong with `text` as a wording of `observation`, keys of `FAULTS` in their order.
 
     `REF-007: 9` is a right wording of stock 9 for REF-007; `REF-007: 97` lacks the figure and adds an unsupported one.
     """
-    stock, judged = observation.get("stock"), text[:LONGEST]
-    rest = without_names(judged, ref, observation.get("name", ""))
+    stock, name = (observation["stock"], observation.get("name", "")) if "stock" in observation else (None, "")
+    judged = text[:LONGEST]
+    rest = without_names(judged, ref, name)
     words = _plain(rest)
     not_found, none_left = bool(NOT_FOUND.search(words)), bool(NO_STOCK.search(words))
     others = figures.others(rest, stock)
@@ -93,7 +94,7 @@ def faults(text: str, observation: dict[str, Any], ref: str, finish_reason: str 
     return [name for name in FAULTS if checks.get(name)]
 
 
-def holds_figure(text: str, observation: dict[str, Any], ref: str) -> bool:
+def holds_figure(text: str, observation: Observation, ref: str) -> bool:
     """Whether `text` says the stock as a whole number outside names, or `introuvable` for an unknown product."""
     if "stock" not in observation:
         return NOT_FOUND_MARKER in text

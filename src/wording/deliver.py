@@ -4,12 +4,11 @@ An answer with a fault is not what the customer gets; a sentence made from the o
 own text stays in `answer` as it was written. One step beyond the tutorial, and off when R3 is reproduced.
 """
 
-from typing import Any
-
+from src.base.records import Delivered, Generation, Language, Observation, Result
 from src.wording import check
 
 
-def deliver(result: dict[str, Any], language: str) -> dict[str, Any] | None:
+def deliver(result: Result, language: Language) -> Delivered | None:
     """Return what the customer gets: `text`, its `source` (`model` or `observation`) and the `reasons` for a change.
 
     `None` when nothing was read, since there is nothing to say. A failed second generation loses no observation.
@@ -19,12 +18,12 @@ def deliver(result: dict[str, Any], language: str) -> dict[str, Any] | None:
     step, answer = result["trace"][0], result["answer"]
     observation, ref = step["observation"], step["call"]["arguments"]["ref"]
     reasons = faults(answer, observation, ref)
-    if not reasons:
+    if answer is not None and not reasons:
         return {"text": answer["raw"], "source": "model", "reasons": []}
     return {"text": check.sentence(observation, ref, language), "source": "observation", "reasons": reasons}
 
 
-def faults(answer: dict[str, Any] | None, observation: dict[str, Any], ref: str) -> list[str]:
+def faults(answer: Generation | None, observation: Observation, ref: str) -> list[str]:
     """Return the faults of a generated answer, `check.FAULTS`, and with a missing answer only that."""
     if answer is None:
         return ["no_answer"]

@@ -1,0 +1,62 @@
+"""What the template of the page is given: texts fit to be shown, counts and shares; no HTML."""
+
+from typing import TypedDict
+
+from src.base.records import Delivered
+
+Cell = tuple[str, str, str]  # class, sign and words of one stage of one question
+
+
+class Panel(TypedDict):
+    """One question on the page: `question.question`."""
+
+    id: int
+    heading: str
+    query: str | None  # None where the heading is the whole of it
+    outcome: str  # a key of `question.OUTCOMES`
+    flags: list[str]  # keys of `question.FILTERS`
+    clean: bool  # read right, and no fault found in the sentence
+    cells: list[Cell]  # one for each stage
+    summary: str
+    proposal: str | None
+    proposal_raw: str | None  # where the white space was changed above
+    checks: list[tuple[str, str]]  # a state, and the checks in it
+    other: list[str] | None  # the reference asked about, and the one read
+    observation: str | None
+    answer: str | None
+    fault_names: list[str]  # keys of `wording.check.FAULTS`
+    faults: list[str]  # the same in words
+    delivered: Delivered | None
+    because: list[str]
+    error: str | None
+    split: dict[str, float] | None  # ms by the keys of `beyond.SPLIT`
+
+
+class Verdict(TypedDict):
+    """The run in a line, and what stands out in it."""
+
+    line: str
+    frequent: str
+    others: list[Panel]  # the first that read another product
+    others_left: int
+    replaced: int | None  # sentences; None without guarded wording
+    by_data: int | None  # observations right by the data file, where the database says otherwise
+
+
+class Part(TypedDict):
+    """A part of the mean question."""
+
+    words: str
+    ms: float
+    share: float  # percent
+    start: float  # percent
+
+
+class Bars(TypedDict):
+    """The questions' times as SVG paths, on 100 units of height."""
+
+    others: str
+    slowest: str
+    width: int  # questions
+    p50_ms: float  # the height of the line, from the top
+    p95_ms: float
