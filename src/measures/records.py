@@ -105,7 +105,7 @@ class Measured(Program):
 
 
 class Evaluation(TypedDict):
-    """evaluation.json (configs/evaluation.schema.json)."""
+    """evaluation.json."""
 
     provenance: Measured
     complete: bool

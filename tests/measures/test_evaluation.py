@@ -7,11 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from src import evaluate
-from src.base.paths import ROOT
 from src.cli import main
 from src.commands import show
 from src.measures import beyond, compare
@@ -20,7 +18,6 @@ from src.runs.outputs import Outputs
 from tests.measures.conftest import Make
 from tests.support.instant_server import honest, reply
 
-SCHEMA = json.loads((ROOT / "configs" / "evaluation.schema.json").read_text(encoding="utf-8"))
 WORDED = {
     "REF-000": "introuvable 0",
     "REF-007": "90",
@@ -115,14 +112,6 @@ def test_both_columns_are_shown_for_a_guarded_run(make: Make, capsys: pytest.Cap
     printed = capsys.readouterr().out
     assert "delivered" in printed
     assert "not ours" in printed
-
-
-@pytest.mark.parametrize("guarded", [False, True])
-def test_evaluation_json_is_what_its_schema_says(make: Make, guarded: bool) -> None:
-    outputs = make(script=scripted, guarded=guarded)
-    jsonschema.Draft202012Validator.check_schema(SCHEMA)
-    evaluate.evaluate_run(outputs, catalog.DATA, outputs.folder)
-    jsonschema.validate(json.loads(outputs.json("evaluation").read_text(encoding="utf-8")), SCHEMA)
 
 
 def test_the_four_parts_of_the_time_add_up_to_the_question(make: Make) -> None:
