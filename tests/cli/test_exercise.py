@@ -18,7 +18,8 @@ import pytest
 from src.base.errors import CheckFailed, Precondition
 from src.commands import exercise
 from src.runs.outputs import Outputs
-from tests.support.command import ROOT, assert_one_line, cli, copied_project, environment, snapshot
+from tests.support.command import ROOT, assert_one_line, cli, environment, snapshot
+from tests.support.project import copy_project
 from tests.support.terminal import LIMIT_S, read_until, typed
 
 LANGUAGES = ("en", "es", "vi", "fr")
@@ -156,7 +157,7 @@ def test_incomplete_texts_are_named_before_anything_is_shown(damage, tmp_path: P
 
 
 def test_an_observation_that_is_not_the_expected_one_fails_the_command(tmp_path: Path) -> None:
-    copy = copied_project(tmp_path)
+    copy = copy_project(tmp_path / "copy")
     source = copy / "src" / "cli.py"
     text = source.read_text(encoding="utf-8")
     source.write_text(text.replace('"outil": "delete"', '"outil": "consulter_stock"'), encoding="utf-8")
@@ -175,7 +176,7 @@ def test_a_prediction_is_compared_with_an_outcome_that_is_none_of_the_options(pr
 
 def with_cases(tmp_path: Path, cases: str) -> Path:
     """A prepared copy of the project in which a reader has written this list."""
-    copy = copied_project(tmp_path)
+    copy = copy_project(tmp_path / "copy")
     source = copy / "src" / "cli.py"
     before, _, after = source.read_text(encoding="utf-8").partition("cases: list[Any] = [")
     source.write_text(f"{before}cases: list[Any] = {cases}\n_OLD = [{after}", encoding="utf-8")
