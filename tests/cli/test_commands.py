@@ -80,7 +80,10 @@ def test_a_write_that_gets_through_is_reported_and_shows_in_the_digest(tmp_path:
     broken = source.replace("?mode=ro", "?mode=rw").replace("query_only=ON", "query_only=OFF")
     tools.write_text(broken, encoding="utf-8")
     assert cli("prepare", cwd=copy).status == 0
-    assert_one_line(cli("negatives", cwd=copy), 1, "a forbidden attempt was not refused: UPDATE products")
+    ended = cli("negatives", cwd=copy)
+    assert_one_line(ended, 1, "a forbidden attempt was not refused: UPDATE products")
+    assert ended.out.count("  refused ") == 6 and "6 refused out of 7; database CHANGED" in ended.out
+    assert '  GOT THROUGH  SQLite write    "UPDATE products' in ended.out, "the table shows what got through"
     result = read(copy / "outputs" / "negatives.json")
     assert (result["refused"], result["unchanged"]) == (6, False)
 
