@@ -151,12 +151,8 @@ class FaultyServer(socketserver.ThreadingTCPServer):
         self.lock = threading.Lock()
 
     @property
-    def port(self) -> int:
-        return int(self.server_address[1])
-
-    @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://127.0.0.1:{self.server_address[1]}"
 
     def asked(self, stage: str) -> list[Request]:
         """The completions of one stage."""

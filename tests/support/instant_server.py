@@ -82,7 +82,7 @@ class InstantServer:
 
     def get(self, path: str) -> dict[str, Any] | None:
         """Return what a GET of `path` answers, or `None` for a path that does not exist."""
-        known: dict[str, dict[str, Any]] = {
+        return {
             "/health": {"status": "ok"},
             "/props": {
                 "model_ftype": "Q0_0",
@@ -91,8 +91,7 @@ class InstantServer:
                 "default_generation_settings": {"n_ctx": 2048},
             },
             "/v1/models": {"data": [{"id": MODEL, "tags": ["cpu"]}]},
-        }
-        return known.get(path)
+        }.get(path)
 
     def complete(self, body: dict[str, Any]) -> dict[str, Any]:
         """Remember the request and answer it by the script."""
