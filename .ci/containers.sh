@@ -2,7 +2,7 @@
 # The container route on a real engine, from a clean clone to `docker compose down`: sh .ci/containers.sh
 #
 # 1. linters  2. engine  3. preflight without a GPU  4. the commands of docs/CONTAINERS.md, as written, as an ordinary user
-# 5. what they left behind  6. setup as root  7. the attacks and interruptions, with dockerd on a resolver of the
+# 5. what they left behind; the exercise in a copy  6. the plain route, as root  7. the attacks and interruptions, with dockerd on a resolver of the
 # suite's own  8. everything started here is ended again, by its process id.
 #
 # Runs as root. $PYTHON has the packages of configs/dev.lock and configs/ci.lock (default: .venv/bin/python).
@@ -13,10 +13,11 @@ here=$(pwd)
 
 PYTHON=$(realpath --no-symlinks "${PYTHON:-.venv/bin/python}") # a virtual environment's python is a link
 PAGE=${R3_PAGE:-docs/CONTAINERS.md}
+EXERCISE=docs/EXERCISE.md
 USER_ID=4321 # nobody's: an ordinary user with access to Docker's socket and no other right
 RESOLVER=127.53.0.1
 export R3_ENGINE_STATE="${R3_ENGINE_STATE:-/tmp/r3-engine}"
-clone=$R3_ENGINE_STATE/project
+clone=$R3_ENGINE_STATE/home/project # in a folder of the reader's, who makes a copy beside it
 log=$R3_ENGINE_STATE/tutorial.log
 
 say() { printf '\n== containers: %s\n' "$*"; }
@@ -75,6 +76,16 @@ if ! command -v nvidia-smi >/dev/null; then
     grep -q -- '-> install the NVIDIA driver' "$log" || fail "preflight named no remedy"
 fi
 
+# The tutorial's promise: after `docker compose down` nothing of the project is left but images.
+nothing_left() {
+    [ -z "$(docker ps --all --quiet)" ] || fail "docker compose down left a container: $(docker ps --all)"
+    left=$(docker network ls --filter type=custom --format '{{.Name}}')
+    [ -z "$left" ] || fail "docker compose down left a network: $left"
+    left=$(docker volume ls --quiet)
+    [ -z "$left" ] || fail "docker compose down left a volume: $left"
+    echo "nothing is left but images: no container, no network, no volume"
+}
+
 say "the commands of $PAGE, as written"
 "$PYTHON" .ci/page_commands.py "$PAGE" cpu >"$R3_ENGINE_STATE/commands"
 while read -r command <&3; do
@@ -88,19 +99,33 @@ done 3<"$R3_ENGINE_STATE/commands"
 
 say "what they left behind"
 "$PYTHON" .ci/check_outputs.py "$clone" "$USER_ID" "$log"
-[ -z "$(docker ps --all --quiet)" ] || fail "docker compose down left a container"
+nothing_left
 
-say "root without sudo: the containers run as somebody else all the same"
+say "the exercise in a copy with containers of its own, as $EXERCISE has it"
+commands=$("$PYTHON" .ci/page_commands.py "$EXERCISE" exercise)
+as_user "set -e
+$commands" >"$log.part" 2>&1 </dev/null || {
+    cat "$log.part"
+    fail "a command of the exercise failed"
+}
+grep -A 1 '"modifier_stock", "arguments"' "$log.part" || fail "negatives did not show the renamed tool"
+grep -q '^7 refused out of 7; database unchanged' "$log.part" || fail "negatives did not refuse 7 of 7"
+[ ! -e "$clone/../r3-exercise" ] || fail "the copy is still there"
+nothing_left
+
+say "the plain route, and root without sudo: the containers run as somebody else all the same"
 root=$R3_ENGINE_STATE/root
 git clone --quiet --no-hardlinks "$here" "$root"
 (
     cd "$root"
-    env -u SUDO_UID -u SUDO_GID sh scripts/setup.sh --cpu
+    env -u SUDO_UID -u SUDO_GID sh scripts/setup.sh
     docker compose build --quiet app
+    docker compose --profile acquisition run --rm --no-deps fetch --help >/dev/null
     docker compose run --rm --no-deps app -m src.cli prepare
-    docker compose --profile '*' down 2>/dev/null
+    docker compose down 2>/dev/null
     [ "$(stat -c %u outputs/stock.db)" = 10001 ] || fail "outputs/stock.db belongs to $(stat -c %u outputs/stock.db)"
 )
+nothing_left
 
 say "attacks and interruptions"
 sh .ci/engine.sh pause

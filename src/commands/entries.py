@@ -105,8 +105,10 @@ def negatives(args: argparse.Namespace) -> None:
     """Attempt what must be refused."""
     from src.commands import negatives, show
 
-    path, result = negatives.negatives(outputs_of(args), args.cases)
+    outputs = outputs_of(args)
+    path, result = negatives.negatives(outputs, args.cases)
     say(f"{show.checks(result)}\n{path}")
+    negatives.check(outputs, result)  # below the table, so that a reader sees the line that got through
 
 
 @COMMANDS.command(

@@ -106,13 +106,14 @@ def exercise(
     with database.opened(outputs) as db:
         for place, call in enumerate((ZERO, UNKNOWN, unlisted)):
             text, shown = lesson["steps"][place], storable(call)
-            say(f"{place + 1}. {text['question']}")
+            question = text["question"].replace("{outil}", _tool_of(call))
+            say(f"{place + 1}. {question}")
             _line(lesson, say, "call", dumps(shown))
             _offer(text, say)
             predicted = _predicted(lesson, place, say, ask) if ask is not None else None
             steps.append(
                 {
-                    "question": text["question"],
+                    "question": question,
                     "call": shown,
                     "expected": EXPECTED[place],
                     "prediction": predicted,
@@ -139,6 +140,12 @@ def _unlisted(cases: Sequence[object]) -> object:
         raise Precondition("`cases` in src/cli.py is empty; put a call of the tool `delete` back")
     named = (case for case in cases if isinstance(case, dict) and "outil" in case)
     return next((case for case in named if case["outil"] not in list(TOOLS)), cases[0])
+
+
+def _tool_of(call: object) -> str:
+    """The name that the third question asks about: `delete` as in the tutorial, or what the reader put there."""
+    name = call.get("outil") if type(call) is dict else None
+    return excerpt(name) if type(name) is str else "delete"
 
 
 def reader() -> Ask | None:

@@ -40,7 +40,7 @@ def _write(db: sqlite3.Connection) -> None:
 def negatives(outputs: Outputs, cases: Sequence[object]) -> tuple[Path, Negatives]:
     """Try each malformed call, one call over the budget and one write; returns the file written and its content.
 
-    Raises `CheckFailed`, after writing the file, when something got through or the database changed.
+    What got through is in the content like what was refused: `check` says that it must not be.
     """
     with database.opened(outputs) as db:
         before = digest(outputs.database)
@@ -63,9 +63,13 @@ def negatives(outputs: Outputs, cases: Sequence[object]) -> tuple[Path, Negative
         "attempted": len(checks),
         "checks": checks,
     }
-    path = store.write_json(outputs.json("negatives"), result)
-    if passed := [check["attempt"] for check in checks if not check["refused"]]:
+    return store.write_json(outputs.json("negatives"), result), result
+
+
+def check(outputs: Outputs, result: Negatives) -> None:
+    """Raise `CheckFailed` when something in `result` got through or the database changed."""
+    path = outputs.json("negatives")
+    if passed := [check["attempt"] for check in result["checks"] if not check["refused"]]:
         raise CheckFailed(f"a forbidden attempt was not refused: {passed[0]}; see {path}")
-    if before != after:
+    if not result["unchanged"]:
         raise CheckFailed(f"{outputs.database} changed during the attempts; see {path}")
-    return path, result

@@ -55,6 +55,7 @@ def run_once(outputs: Outputs, data: Path, language: Language, cases: Sequence[o
     run = session.begin(outputs, data, language, say)
     path = show.with_progress(len(run.questions), 0, lambda progress: session.work(run, progress))
     _, attempts = negatives.negatives(outputs, cases)
+    negatives.check(outputs, attempts)
     _, evaluation = evaluate.evaluate_run(outputs, data)
     exercise.exercise(outputs, cases, say=lambda _: None, language=language)
     try:

@@ -7,39 +7,29 @@ from collections.abc import Sequence
 from typing import get_args
 
 from src.base.printable import dumps, excerpt
+from src.measures import rows
 from src.measures.beyond import SPLIT
 from src.measures.published import PUBLISHED
-from src.measures.records import Beyond, Comparison, Evaluation, Measure, Measures, Stage, Times, Wording
-from src.wording.check import FAULTS
+from src.measures.records import Beyond, Comparison, Evaluation, Measures, Stage, Times
 
-ANOTHER_PRODUCT = "another product was read"
-OBSERVATION_ONLY = "states the observation and nothing else"
 IDS_SHOWN = 12  # query numbers in one cell; evaluation.json has them all
 CHANGES_SHOWN = 30  # questions listed; evaluation.json has them all
 TEXT_SHOWN = 100  # characters of a text that changed
 
 STAGES: tuple[Stage, ...] = get_args(Stage)
 
-MEASURES: tuple[tuple[Measure, str], ...] = (
-    ("queries", "questions asked"),
-    ("observation_correct", "share read right from the database"),
-    ("errors", "refused or failed questions"),
-    ("answer_marker_present", "share of answers with the stock number, or introuvable"),
-    ("mean_ms", "mean time of a question, both generations"),
-)
 
-
-def table(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows as aligned columns: the first to the left, the others to the right; the first row is the heading."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = [
+def table(lines: Sequence[Sequence[str]]) -> str:
+    """Return lines of cells as columns: the first to the left, the others to the right; the first line is the head."""
+    widths = [max(len(row[column]) for row in lines) for column in range(len(lines[0]))]
+    drawn = [
         "  ".join(
             cell.ljust(width) if column == 0 else cell.rjust(width)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
-        for row in rows
+        for row in lines
     ]
-    return "\n".join(line.rstrip() for line in [lines[0], "  ".join("-" * width for width in widths), *lines[1:]])
+    return "\n".join(line.rstrip() for line in [drawn[0], "  ".join("-" * width for width in widths), *drawn[1:]])
 
 
 def evaluation(result: Evaluation) -> str:
@@ -75,44 +65,28 @@ def heading(evaluation: Evaluation) -> str:
 def measures(runs: Sequence[tuple[str, Measures]]) -> str:
     """Return the measures of our runs beside the published ones, which are labelled as somebody else's."""
     columns = [*runs, *((f"R3 {place}*", run) for place, run in enumerate(PUBLISHED["runs"], 1))]
-    rows = [["measure", *(name for name, _ in columns)]]
-    rows += [[key, *(number(values[key]) for _, values in columns)] for key, _ in MEASURES]
+    lines = [["measure", *(name for name, _ in columns)]]
+    lines += [[key, *(rows.number(values[key]) for _, values in columns)] for key, _ in rows.MEASURES]
     note = f"* published by {PUBLISHED['source']}: {PUBLISHED['model']} on an {PUBLISHED['machine']}; not ours"
-    return f"{table(rows)}\n{note}"
-
-
-def number(value: float) -> str:
-    """Return a count as it is, a time with two digits, a share with four."""
-    return str(value) if isinstance(value, int) else f"{value:.2f}" if value > 1 else f"{value:.4f}"
+    return f"{table(lines)}\n{note}"
 
 
 def beyond(block: Beyond, queries: int) -> str:
     """Return the second block: reads of another product, each wording measure with its queries, then the time."""
-    sides = [("model", block["model"]), ("delivered", block["delivered"])]
-    columns = [(name, side) for name, side in sides if side is not None]
-    rows = [["beyond the published marker", *(name for name, _ in columns), "  queries (of the model's answers)"]]
-    other = block["another_product"]  # whatever the sentence says, it says it of a product nobody asked about
-    rows.append([ANOTHER_PRODUCT, *(str(other["count"]) for _ in columns), f"  {_listed(other['ids'])}"])
-    only = [side["observation_only"] for _, side in columns]
-    rows.append([OBSERVATION_ONLY, *(str(side["count"]) for side in only), f"  {_listed(only[0]['ids'])}"])
-    for name, words in FAULTS.items():
-        rows.append([words, *(str(side["faults"][name]["count"]) for _, side in columns), _ids(columns[0][1], name)])
-    differs = [str(side["marker_differs"]["count"]) for _, side in columns]
-    rows.append(["marker and whole number disagree", *differs, f"  {_listed(block['model']['marker_differs']['ids'])}"])
-    shares = [[number(side[key]) for _, side in columns] for key in ("whole_number_present", "marker_present")]
-    rows.append(["share with the stock as a whole number", *shares[0], ""])
-    rows.append(["share with the published marker", *shares[1], ""])
-    if block["delivered"] is not None:
-        replaced = block["delivered"]["from_observation"]
-        rows.append(
-            ["sentences made from the observation", "", str(replaced["count"]), f"  {_listed(replaced['ids'])}"]
-        )
-    widest = max(len(row[-1]) for row in rows)
-    return f"{table([[*row[:-1], row[-1].ljust(widest)] for row in rows])}\n{times(block['time'], queries)}"
+    columns = rows.sides(block)
+    shares = [[f"share {words}", *(rows.number(side[key]) for _, side in columns), ""] for key, words in rows.SHARES]
+    lines = [
+        ["beyond the published marker", *(name for name, _ in columns), "  queries (of the model's answers)"],
+        *map(_cells, rows.counted(block)),
+        *shares,
+        *map(_cells, rows.replaced(block)),
+    ]
+    widest = max(len(line[-1]) for line in lines)
+    return f"{table([[*line[:-1], line[-1].ljust(widest)] for line in lines])}\n{times(block['time'], queries)}"
 
 
-def _ids(side: Wording, name: str) -> str:
-    return f"  {_listed(side['faults'][name]['ids'])}"
+def _cells(row: rows.Row) -> list[str]:
+    return [row.words, *("" if count is None else str(count) for count in row.counts), f"  {_listed(row.ids)}"]
 
 
 def _listed(ids: Sequence[int]) -> str:

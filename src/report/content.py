@@ -6,15 +6,13 @@ what is HTML is not known here.
 
 from collections import Counter
 from datetime import UTC, datetime
-from typing import Any, Literal, TypeGuard, cast
+from typing import Any, TypeGuard, cast
 
 from src.base.records import JsonValue, Negatives, Result, Run
-from src.measures import beyond, tables
-from src.measures.records import Beyond, Evaluation, Times
-from src.measures.tables import number
+from src.measures import beyond, rows
+from src.measures.records import Evaluation, Measure, Times
 from src.report.question import FILTERS, OUTCOMES, SHORT, TEXT_SHOWN, duration, question, shown
-from src.report.records import Bars, Panel, Part, Verdict
-from src.runs import runfile
+from src.report.records import Bars, Figures, Panel, Part, Verdict
 from src.wording import check
 
 TEXTS_BUDGET = 200_000  # characters of all texts of one kind, unless the page grows too large with them
@@ -47,11 +45,8 @@ def content(
         "language": run["provenance"]["language"],
         "language_name": LANGUAGES[run["provenance"]["language"]],
         "server": run["provenance"]["server"],
-        "evaluation": measured,
-        "evaluation_note": said,
-        "measure_rows": _measures(measured) if measured else [],
-        "fault_rows": _fault_rows(measured["beyond"]) if measured else [],
-        "share_rows": _share_rows(measured) if measured else [],
+        "figures": measured,
+        "figures_note": said,
         "negatives": attempts,
         "negatives_note": _about_negatives(run, attempts),
         "questions": questions,
@@ -80,7 +75,7 @@ def moment(value: Any) -> str:
     return f"{at.day} {at:%B %Y, %H:%M} UTC"
 
 
-def _verdict(results: list[Result], questions: list[Panel], evaluation: Evaluation | None) -> Verdict:
+def _verdict(results: list[Result], questions: list[Panel], figures: Figures | None) -> Verdict:
     """The run in a line: how many were read right, worded without a fault, refused; what went wrong most often."""
     total = len(questions)
     right = sum(q["cells"][1][0] == "right" for q in questions)
@@ -96,7 +91,7 @@ def _verdict(results: list[Result], questions: list[Panel], evaluation: Evaluati
     words = {**SHORT, "cut": check.FAULTS["cut"]}
     frequent = Counter(name for q in questions for name in q["fault_names"]).most_common(FREQUENT)
     others = [q for q in questions if q["other"]]
-    by_data = round(evaluation["measures"]["observation_correct"] * total) if evaluation else right
+    by_data = figures["right"] if figures else right
     replaced = sum("replaced" in q["flags"] for q in questions)
     return {
         "line": " · ".join(said),
@@ -108,68 +103,52 @@ def _verdict(results: list[Result], questions: list[Panel], evaluation: Evaluati
     }
 
 
-def _of_this_run(run: Run, evaluation: JsonValue) -> tuple[Evaluation | None, str]:
-    """The evaluation if it is one of this run, and else why the page has none."""
+def _of_this_run(run: Run, evaluation: JsonValue) -> tuple[Figures | None, str]:
+    """The figures of `evaluate` if they are of this run, and else why the page has none."""
     if evaluation is None:
         return None, f"There is no evaluation.json: run {EVALUATE}, then the report again."
-    if not runfile.is_evaluation(evaluation):
+    try:
+        measured = cast(Evaluation, evaluation)
+        if measured["provenance"]["run"] != run["provenance"]:
+            return None, f"evaluation.json measures another run: run {EVALUATE}, then the report again."
+        return _figures(measured), ""
+    except (LookupError, TypeError, ValueError, AttributeError):  # whatever somebody else has made of the file
         return None, f"evaluation.json is not of this program’s form: run {EVALUATE}, then the report again."
-    measured = cast(Evaluation, evaluation)
-    if measured["provenance"]["run"] != run["provenance"]:
-        return None, f"evaluation.json measures another run: run {EVALUATE}, then the report again."
-    return measured, ""
 
 
-def _measures(evaluation: Evaluation) -> list[dict[str, str]]:
-    """The published measures: ours with the count behind a share, and those of the published runs in one text."""
-    ours, rows = evaluation["measures"], []
-    for key, words in tables.MEASURES:
-        share = not isinstance(ours[key], int) and key != "mean_ms"
-        published = " · ".join(number(theirs[key]) for theirs in evaluation["published"]["runs"])
-        rows.append(
-            {
-                "key": key,
-                "words": words,
-                "ours": duration(ours[key]) if key == "mean_ms" else number(ours[key]),
-                "of": _of(ours[key], ours["queries"]) if share else "",
-                "theirs": f"{published} ms" if key == "mean_ms" else published,
-            }
-        )
-    return rows
+def _figures(evaluation: Evaluation) -> Figures:
+    """What the page shows of an evaluation; the published figures with their source."""
+    ours, block, published = evaluation["measures"], evaluation["beyond"], evaluation["published"]
+    columns = [side for _, side in rows.sides(block)]
+    total = ours["queries"]
+    return {
+        "source": f"{published['source']}, {published['model']} on an {published['machine']}",
+        "measures": [_measure(key, words, evaluation) for key, words in rows.MEASURES],
+        "faults": [*rows.counted(block), *rows.replaced(block)],
+        "shares": [
+            (words, [(rows.number(side[key]), _of(side[key], total)) for side in columns]) for key, words in rows.SHARES
+        ],
+        "guarded": block["delivered"] is not None,
+        "right": round(ours["observation_correct"] * total),
+    }
+
+
+def _measure(key: Measure, words: str, evaluation: Evaluation) -> dict[str, str]:
+    """One published measure: ours with the count behind a share, and those of the published runs in one text."""
+    ours = evaluation["measures"]
+    share = not isinstance(ours[key], int) and key != "mean_ms"
+    published = " · ".join(rows.number(theirs[key]) for theirs in evaluation["published"]["runs"])
+    return {
+        "key": key,
+        "words": words,
+        "ours": duration(ours[key]) if key == "mean_ms" else rows.number(ours[key]),
+        "of": _of(ours[key], ours["queries"]) if share else "",
+        "theirs": f"{published} ms" if key == "mean_ms" else published,
+    }
 
 
 def _of(share: float, total: int) -> str:
     return f"{round(share * total)} of {total}"
-
-
-def _fault_rows(block: Beyond) -> list[tuple[str, list[int | None], list[int]]]:
-    """The counts of the second block: words, the count of each column, the questions concerned."""
-    sides = [side for side in (block["model"], block["delivered"]) if side is not None]
-    other = block["another_product"]
-    rows: list[tuple[str, list[int | None], list[int]]] = [
-        (tables.ANOTHER_PRODUCT, [other["count"] for _ in sides], other["ids"])
-    ]
-    only = [side["observation_only"] for side in sides]
-    rows.append((tables.OBSERVATION_ONLY, [side["count"] for side in only], only[0]["ids"]))
-    for name, words in check.FAULTS.items():
-        rows.append((words, [side["faults"][name]["count"] for side in sides], sides[0]["faults"][name]["ids"]))
-    differs: list[int | None] = [side["marker_differs"]["count"] for side in sides]
-    rows.append(("marker and whole number disagree", differs, sides[0]["marker_differs"]["ids"]))
-    if block["delivered"] is not None:
-        replaced = block["delivered"]["from_observation"]
-        rows.append(("sentences made from the observation", [None, replaced["count"]], replaced["ids"]))
-    return rows
-
-
-def _share_rows(evaluation: Evaluation) -> list[tuple[str, list[tuple[str, str]]]]:
-    """The shares of the second block, each with its count."""
-    block, total = evaluation["beyond"], evaluation["measures"]["queries"]
-    sides = [side for side in (block["model"], block["delivered"]) if side is not None]
-    rows: tuple[tuple[str, Literal["whole_number_present", "marker_present"]], ...] = (
-        ("with the stock as a whole number", "whole_number_present"),
-        ("with the published marker", "marker_present"),
-    )
-    return [(words, [(number(side[key]), _of(side[key], total)) for side in sides]) for words, key in rows]
 
 
 def _is_negatives(found: JsonValue) -> TypeGuard[Negatives]:

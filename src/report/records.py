@@ -3,6 +3,7 @@
 from typing import TypedDict
 
 from src.base.records import Delivered
+from src.measures.rows import Row
 
 Cell = tuple[str, str, str]  # class, sign and words of one stage of one question
 
@@ -23,7 +24,7 @@ class Panel(TypedDict):
     checks: list[tuple[str, str]]  # a state, and the checks in it
     other: list[str] | None  # the reference asked about, and the one read
     observation: str | None
-    answer: list[tuple[str, bool]] | None  # in pieces, each with whether no list allows it
+    answer: str | None
     fault_names: list[str]  # keys of `wording.check.FAULTS`
     faults: list[str]  # the same in words
     delivered: Delivered | None
@@ -41,6 +42,17 @@ class Verdict(TypedDict):
     others_left: int
     replaced: int | None  # sentences; None without guarded wording
     by_data: int | None  # observations right by the data file, where the database says otherwise
+
+
+class Figures(TypedDict):
+    """What `evaluate` measured of this run, in words."""
+
+    source: str  # of the published figures
+    measures: list[dict[str, str]]  # a row each
+    faults: list[Row]
+    shares: list[tuple[str, list[tuple[str, str]]]]  # words; for each column the share, and the count behind it
+    guarded: bool
+    right: int  # observations that are right by the data file
 
 
 class Part(TypedDict):

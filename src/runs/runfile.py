@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import jsonschema
 
 SCHEMA = ROOT / "configs" / "agent.schema.json"
-EVALUATION = ROOT / "configs" / "evaluation.schema.json"
 
 
 @functools.cache
@@ -40,14 +39,6 @@ def is_result_of(result: JsonValue, question: Question) -> TypeGuard[Result]:
 
 def _answers(result: Result, question: Question) -> bool:
     return question.items() <= result.items()
-
-
-def is_evaluation(found: JsonValue) -> bool:
-    """Whether this is what `evaluate` writes, by its own schema."""
-    import jsonschema
-
-    rules = json.loads(EVALUATION.read_text(encoding="utf-8"))
-    return bool(jsonschema.Draft202012Validator(rules).is_valid(found))
 
 
 def read(path: Path, if_missing: str, any_call: bool = False) -> Run:

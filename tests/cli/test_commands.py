@@ -17,7 +17,8 @@ from src import __version__
 from src.commands.entries import COMMANDS
 from src.tools import digest
 from tests.support import stranger
-from tests.support.command import ROOT, Ended, assert_one_line, cli, copied_project, environment, snapshot
+from tests.support.command import ROOT, Ended, assert_one_line, cli, environment, snapshot
+from tests.support.project import copy_project
 
 NEVER = {"requests", "huggingface_hub", "xllamacpp"}
 
@@ -73,13 +74,16 @@ def test_negatives_refuses_seven_of_seven_and_leaves_the_database(prepared: Path
 
 def test_a_write_that_gets_through_is_reported_and_shows_in_the_digest(tmp_path: Path) -> None:
     """Both locks of the connection are broken on purpose."""
-    copy = copied_project(tmp_path)
+    copy = copy_project(tmp_path / "copy")
     tools = copy / "src" / "tools.py"
     source = tools.read_text(encoding="utf-8")
     broken = source.replace("?mode=ro", "?mode=rw").replace("query_only=ON", "query_only=OFF")
     tools.write_text(broken, encoding="utf-8")
     assert cli("prepare", cwd=copy).status == 0
-    assert_one_line(cli("negatives", cwd=copy), 1, "a forbidden attempt was not refused: UPDATE products")
+    ended = cli("negatives", cwd=copy)
+    assert_one_line(ended, 1, "a forbidden attempt was not refused: UPDATE products")
+    assert ended.out.count("  refused ") == 6 and "6 refused out of 7; database CHANGED" in ended.out
+    assert '  GOT THROUGH  SQLite write    "UPDATE products' in ended.out, "the table shows what got through"
     result = read(copy / "outputs" / "negatives.json")
     assert (result["refused"], result["unchanged"]) == (6, False)
 
@@ -95,7 +99,7 @@ def test_exercise_shows_zero_unknown_and_refusal_apart(prepared: Path) -> None:
 
 
 def test_renaming_the_forbidden_tool_changes_nothing_about_its_refusal(tmp_path: Path) -> None:
-    copy = copied_project(tmp_path)
+    copy = copy_project(tmp_path / "copy")
     source = copy / "src" / "cli.py"
     text = source.read_text(encoding="utf-8")
     assert text.count('"outil": "delete"') == 1
@@ -118,7 +122,7 @@ def test_a_command_without_its_input_names_what_is_missing(command: str, tmp_pat
 def test_a_damaged_database_is_named_and_left(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "stock.db").write_bytes(content)
     assert_one_line(cli("--outputs", tmp_path, "negatives"), 2, "stock.db cannot be read")
-    assert snapshot(tmp_path) == {"stock.db": content}
+    assert list(snapshot(tmp_path)) == ["stock.db"] and (tmp_path / "stock.db").read_bytes() == content
 
 
 @pytest.mark.parametrize(
@@ -185,7 +189,7 @@ def test_a_server_that_is_not_there_is_status_3_with_the_remedy(prepared: Path) 
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
         for words in (["agent"], ["ask", "What is the stock level for REF-000?"]):
-            ended = cli("--outputs", prepared, *words, LLM_BASE_URL=url, LLM_WAIT_S="1")
+            ended = cli("--outputs", prepared, *words, LLM_BASE_URL=url, LLM_WAIT_S="0.2")
             assert_one_line(ended, 3, url, "connection refused", "docker compose up -d server", "--embedded")
     assert not [path.name for path in prepared.iterdir() if path.suffix in (".json", ".jsonl") and "agent" in path.name]
 

@@ -36,6 +36,7 @@ NOT_RUN = [
     ("SECURITY.md", "not run: these are the suites themselves, which CI runs"),
     ("SECURITY.md", "run: engine"),
     ("README.md", "run: alone"),
+    *[(f"EXERCISE.{language}md", "commands: exercise") for language in ("", "es.", "vi.")],
     ("CONTAINERS.md", "commands: gpu"),
     ("CONTAINERS.md", "commands: cpu"),
     ("README.es.md", "run: alone"),

@@ -15,7 +15,8 @@ import pytest
 
 from src.tools import digest
 from src.weights import models
-from tests.support.command import ROOT, assert_one_line, cli, copied_project, environment
+from tests.support.command import ROOT, assert_one_line, cli, environment
+from tests.support.project import copy_project
 
 QUICKSTART_LIMIT_S = 1500
 
@@ -179,6 +180,6 @@ def test_a_wrong_model_file_is_refused_before_it_is_loaded(tmp_path: Path) -> No
 
 
 def test_a_missing_model_file_is_one_line_with_the_command_that_fetches_it(tmp_path: Path) -> None:
-    copy = copied_project(tmp_path)
+    copy = copy_project(tmp_path / "copy")
     assert cli("prepare", cwd=copy).status == 0
     assert_one_line(cli("--embedded", "agent", cwd=copy), 2, "is missing", "fetch_model.py --model embedded")

@@ -13,7 +13,7 @@ from typing import Any
 from tests.support.faulty_server import Step, completion, drip, endless, hang_up, http, proposal, reset, send, wait
 
 REFUSAL, SERVER = 1, 3
-TIMEOUT_S = 1.0  # LLM_TIMEOUT_S of the runs with these rows
+TIMEOUT_S = 0.4  # LLM_TIMEOUT_S of the runs with these rows
 GOOD = proposal()
 BODY = completion(GOOD)
 

@@ -107,7 +107,7 @@ WRONG = [
 @pytest.mark.parametrize("args", WRONG, ids=range(len(WRONG)))
 def test_wrong_arguments_end_in_one_safe_line(args: list[str], shop: Shop) -> None:
     done = shop.run(*args)
-    assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
+    assert done.status == 2 and done.err.count("\n") == 1, done.err
     shown_safely(done)
     tally.count("faults", "wrong arguments")
 

@@ -4,11 +4,9 @@ Run alone with: python -m pytest tests/faults
 """
 
 import json
-import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +15,13 @@ import pytest
 from tests.faults.rows import ACCEPTED, ROWS, TIMEOUT_S, Row
 from tests.support import tally
 from tests.support.faulty_server import Request, Step, serving
-from tests.support.project import ROOT, Done, Shop, failed, succeeded
+from tests.support.inprocess import Ended
+from tests.support.project import ROOT, Shop, failed, succeeded
 
-PER_KIND = 3  # rows of each kind that `ask` tries in a process of its own; R3_EVERY_ROW=1 makes it all of them
-ASKED = [
-    row
-    for kind in dict.fromkeys(row.kind for row in ROWS)
-    for row in [row for row in ROWS if row.kind == kind][: None if os.environ.get("R3_EVERY_ROW") == "1" else PER_KIND]
-]
 BY_ID = {row.id: row for row in ROWS}
 HEALTHY_REF = "REF-002"
 RECORD = {"ref": "REF-002", "name": "Produit 2", "stock": 74}
 QUICK = {"LLM_TIMEOUT_S": str(TIMEOUT_S)}
-# Starting the interpreter is most of the work; the two cores share it.
-WORKERS = max(2, os.cpu_count() or 2)
 
 
 def row_of(request: Request) -> Row | None:
@@ -69,29 +60,7 @@ def session_shop(folder: Path, prepared: Path) -> Shop:
     return Shop(outputs, env=QUICK)
 
 
-def all_asked(folder: Path, prepared: Path, stage: str, rows: Sequence[Row]) -> dict[str, tuple[Done, Any, int]]:
-    """Ask one question per row, several at a time, each in a folder of its own; returns what came of each."""
-
-    def one(place: int) -> tuple[Done, Any, int]:
-        own = folder / str(place)
-        own.mkdir()
-        shop = session_shop(own, prepared)
-        shop.url = server.url
-        question = f"What is the stock level for REF-001? [{rows[place].id}]"
-        done = shop.run("ask", question)
-        asked = [request for request in server.requests if rows[place].id in request.asked]
-        return done, shop.read("ask.json")["result"], sum(request.stage == "answer" for request in asked)
-
-    with serving(faulty(stage)) as server, ThreadPoolExecutor(WORKERS) as pool:
-        return dict(zip((row.id for row in rows), pool.map(one, range(len(rows))), strict=True))
-
-
-@pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> dict[str, tuple[Done, Any, int]]:
-    return all_asked(tmp_path_factory.mktemp("ask"), prepared, "proposal", ASKED)
-
-
-def run_agent(folder: Path, prepared: Path, stage: str, rows: Sequence[Row]) -> Iterator[tuple[Done, Any]]:
+def run_agent(folder: Path, prepared: Path, stage: str, rows: Sequence[Row]) -> Iterator[tuple[Ended, Any]]:
     shop = session_shop(folder, prepared)
     before = shop.database.read_bytes()
     with serving(faulty(stage)) as server:
@@ -102,13 +71,13 @@ def run_agent(folder: Path, prepared: Path, stage: str, rows: Sequence[Row]) -> 
 
 
 @pytest.fixture(scope="module")
-def proposals(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Iterator[tuple[Done, Any]]:
+def proposals(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Iterator[tuple[Ended, Any]]:
     """One run of `agent` in which the first generation fails in every way, between questions that go well."""
     yield from run_agent(tmp_path_factory.mktemp("proposals"), prepared, "proposal", ROWS)
 
 
 @pytest.fixture(scope="module")
-def answers(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Iterator[tuple[Done, Any]]:
+def answers(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Iterator[tuple[Ended, Any]]:
     """The same for the second generation."""
     rows = [row for row in ROWS if row.both]
     yield from run_agent(tmp_path_factory.mktemp("answers"), prepared, "answer", rows)
@@ -118,29 +87,52 @@ def result_of(agent: Any, row: Row) -> Any:
     return next(result for result in agent["results"] if f"[{row.id}]" in result["query"])
 
 
-@pytest.mark.parametrize("row", ASKED, ids=lambda row: row.id)
-def test_ask_names_the_fault_in_one_line_and_reads_nothing(row: Row, asked: dict[str, tuple[Done, Any, int]]) -> None:
-    done, result, wordings = asked[row.id]
-    failed(done, row.status, row.says)
-    assert result["trace"] == [] and result["answer"] is None
-    assert wordings == 0, "the second generation was started"
-    tally.count("faults", f"ask: {row.kind}")
+def wrong(results: Iterable[tuple[Row, bool]]) -> list[str]:
+    """The rows that were not as they should be; all are looked at before one is complained about."""
+    return [row.id for row, right in results if not right]
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
-def test_agent_notes_the_fault_and_reads_nothing(row: Row, proposals: tuple[Done, Any]) -> None:
-    result = result_of(proposals[1], row)
-    assert re.search(row.says, result["error"])
-    assert (result["trace"], result["answer"]) == ([], None)
-    tally.count("faults", f"agent, proposal: {row.kind}")
+# Each slow row waits for its time-out, in the runs of `agent` as well.
+SLOW = "too slow"
+KINDS = [
+    pytest.param(kind, marks=pytest.mark.slow if kind == SLOW else ())
+    for kind in dict.fromkeys(row.kind for row in ROWS)
+]
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if row.both], ids=lambda row: row.id)
-def test_agent_keeps_the_observation_when_the_sentence_fails(row: Row, answers: tuple[Done, Any]) -> None:
-    result = result_of(answers[1], row)
-    assert re.search(row.says, result["error"])
-    assert result["answer"] is None and result["trace"][0]["observation"]["ref"] == "REF-001"
-    tally.count("faults", f"agent, sentence: {row.kind}")
+@pytest.mark.parametrize("kind", KINDS)
+def test_ask_names_every_fault_of_the_kind_in_one_line_and_reads_nothing(kind: str, shop: Shop) -> None:
+    shop.env = QUICK
+    rows = [row for row in ROWS if row.kind == kind]
+    with serving(faulty("proposal")) as server:
+        shop.url = server.url
+        for row in rows:
+            failed(shop.run("ask", f"What is the stock level for REF-001? [{row.id}]"), row.status, row.says)
+            result = shop.read("ask.json")["result"]
+            assert (result["trace"], result["answer"]) == ([], None), row.id
+        assert server.asked("answer") == [], "the second generation was started"
+    tally.count("faults", f"ask: {kind}", len(rows))
+
+
+def test_agent_notes_each_fault_and_reads_nothing(proposals: tuple[Ended, Any]) -> None:
+    def noted(row: Row) -> bool:
+        result = result_of(proposals[1], row)
+        nothing = (result["trace"], result["answer"]) == ([], None)
+        return nothing and re.search(row.says, result["error"]) is not None
+
+    assert wrong((row, noted(row)) for row in ROWS) == []
+    tally.count("faults", "agent: a fault in the proposal", len(ROWS))
+
+
+def test_agent_keeps_the_observation_when_the_sentence_fails(answers: tuple[Ended, Any]) -> None:
+    def kept(row: Row) -> bool:
+        result = result_of(answers[1], row)
+        observed = result["trace"][0]["observation"]["ref"] == "REF-001" and result["answer"] is None
+        return observed and re.search(row.says, result["error"]) is not None
+
+    rows = [row for row in ROWS if row.both]
+    assert wrong((row, kept(row)) for row in rows) == []
+    tally.count("faults", "agent: a fault in the sentence", len(rows))
 
 
 @pytest.mark.parametrize("stage", ["proposals", "answers"])

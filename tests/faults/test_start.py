@@ -72,10 +72,10 @@ def test_a_server_that_cannot_answer_is_named_and_nothing_is_asked(name: str, co
 
 
 def test_a_server_that_is_silent_is_named(shop: Shop) -> None:
-    shop.env["LLM_WAIT_S"] = "0.4"
+    shop.env |= {"LLM_WAIT_S": "0.4", "LLM_TIMEOUT_S": "0.5"}
     with serving(lambda _: [wait(30)]) as server:
         shop.url = server.url
-        failed(shop.run("ask", QUESTION), 3, "no complete reply within 5 s")
+        failed(shop.run("ask", QUESTION), 3, r"no complete reply within 0\.5 s")
     tally.count("faults", "server start: never ready")
 
 
@@ -303,12 +303,12 @@ def test_what_a_faulty_reply_leaves_on_the_connection_is_not_taken_for_the_next_
 
 def test_a_drip_is_cut_at_the_deadline(shop: Shop) -> None:
     """Each byte comes in time for a socket timeout; the whole reply would take several seconds."""
-    shop.env["LLM_TIMEOUT_S"] = "1"
+    shop.env["LLM_TIMEOUT_S"] = "0.3"
     sent = threading.Event()
     slow = [send(http(b"", length=500)), drip(b" " * 500, 0.01), lambda *_: sent.set()]
     with serving(lambda request: slow if request.stage else None) as server:
         shop.url = server.url
-        failed(shop.run("ask", QUESTION), 3, "no complete reply within 1 s")
+        failed(shop.run("ask", QUESTION), 3, "no complete reply within 0\\.3 s")
         assert not sent.is_set(), "the client listened to the end"
 
 

@@ -78,9 +78,9 @@ def test_what_holds_when_a_layer_is_gone(case: Case, tmp_path: Path, prepared: P
     data = ["--data", "data/hostile.json"]
     with serving(plan) as server:
         shop.url = server.url
-        assert shop.run("agent", *data).returncode == 0
+        assert shop.run("agent", *data).status == 0
     done = shop.run("evaluate", *data)
-    assert done.returncode == case.status, done.stderr
+    assert done.status == case.status, done.err
     if case.status:
         failed(done, 1, "60 questions executed something other than an allowed read")
     assert shop.read("hostile.json")["measures"]["executed"] == case.executed

@@ -7,11 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from src import evaluate
-from src.base.paths import ROOT
 from src.cli import main
 from src.commands import show
 from src.measures import beyond, compare
@@ -20,15 +18,12 @@ from src.runs.outputs import Outputs
 from tests.measures.conftest import Make
 from tests.support.instant_server import honest, reply
 
-SCHEMA = json.loads((ROOT / "configs" / "evaluation.schema.json").read_text(encoding="utf-8"))
 WORDED = {
     "REF-000": "introuvable 0",
     "REF-007": "90",
     "REF-003": reply("111 and more", "length"),
     "REF-044": "3 of 44",
     "REF-001": {"choices": []},
-    "REF-010": "120, and more arrive tomorrow",
-    "REF-015": "Es sind noch 55 Stück auf Lager.",
     "REF-999": "REF-999: 999 units",
 }
 
@@ -61,11 +56,7 @@ def test_each_fault_is_counted_with_the_queries_concerned(make: Make) -> None:
         "stock_as_not_found": [],
         "stock_as_none": [],
         "not_found_as_stock": ids_asking(run, "REF-999"),
-        "not_listed": ids_asking(run, "REF-010"),
-        "no_lists": ids_asking(run, "REF-015"),
     }
-    faulty = {asked for ids in found.values() for asked in ids}
-    assert model["observation_only"]["ids"] == [each["id"] for each in run["results"] if each["id"] not in faulty]
     assert model["marker_differs"]["ids"] == ids_asking(run, "REF-007")  # 9 stands inside 90
     assert all(fault["count"] == len(fault["ids"]) for fault in model["faults"].values())
 
@@ -116,19 +107,11 @@ def test_both_columns_are_shown_for_a_guarded_run(make: Make, capsys: pytest.Cap
     assert delivered["marker_present"] == 1.0
     assert delivered["whole_number_present"] == 1.0
     assert all(fault["count"] == 0 for fault in delivered["faults"].values())
-    asked = tuple(WORDED)
+    asked = ("REF-000", "REF-001", "REF-003", "REF-007", "REF-044", "REF-999")
     assert delivered["from_observation"]["ids"] == ids_asking(run_of(outputs), *asked)
     printed = capsys.readouterr().out
     assert "delivered" in printed
     assert "not ours" in printed
-
-
-@pytest.mark.parametrize("guarded", [False, True])
-def test_evaluation_json_is_what_its_schema_says(make: Make, guarded: bool) -> None:
-    outputs = make(script=scripted, guarded=guarded)
-    jsonschema.Draft202012Validator.check_schema(SCHEMA)
-    evaluate.evaluate_run(outputs, catalog.DATA, outputs.folder)
-    jsonschema.validate(json.loads(outputs.json("evaluation").read_text(encoding="utf-8")), SCHEMA)
 
 
 def test_the_four_parts_of_the_time_add_up_to_the_question(make: Make) -> None:

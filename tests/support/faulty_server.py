@@ -151,8 +151,12 @@ class FaultyServer(socketserver.ThreadingTCPServer):
         self.lock = threading.Lock()
 
     @property
+    def port(self) -> int:
+        return int(self.server_address[1])
+
+    @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}"
+        return f"http://127.0.0.1:{self.port}"
 
     def asked(self, stage: str) -> list[Request]:
         """The completions of one stage."""

@@ -41,8 +41,8 @@ def shop(tmp_path: Path, prepared: Path) -> Iterator[Shop]:
     assert sorted(path.name for path in outputs.glob("stock.db*")) == ["stock.db"]
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def project_unchanged() -> Iterator[None]:
-    """No test leaves a trace in the project."""
+    """No test of a module leaves a trace in the project."""
     with unchanged(ROOT):
         yield

@@ -7,16 +7,24 @@ more, what is imported when, full disks, descriptors.
 import io
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-Done = subprocess.CompletedProcess[str]
 Main = Callable[[Sequence[str]], int]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended."""
+
+    status: int
+    out: str
+    err: str
 
 
 @contextmanager
@@ -44,8 +52,6 @@ def _streams(stdin: str) -> Iterator[tuple[io.BytesIO, io.BytesIO]]:
     sys.stderr = io.TextIOWrapper(err, "utf-8", errors="backslashreplace", line_buffering=True)
     try:
         yield out, err
-        sys.stdout.flush()
-        sys.stderr.flush()
     finally:
         sys.stdin, sys.stdout, sys.stderr = before
 
@@ -69,7 +75,7 @@ def _ctrl_c_ends_the_tests_too() -> Iterator[None]:
         raise KeyboardInterrupt
 
 
-def call(main: Main, argv: Sequence[str], cwd: Path, env: Mapping[str, str], stdin: str = "") -> Done:
+def call(main: Main, argv: Sequence[str], cwd: Path, env: Mapping[str, str], stdin: str = "") -> Ended:
     """Call `main` with these words, as `python -m` would; returns the status and what went to both streams.
 
     An exception that `main` lets through is the test's failure, with its traceback.
@@ -79,5 +85,8 @@ def call(main: Main, argv: Sequence[str], cwd: Path, env: Mapping[str, str], std
             status: object = main(argv)
         except SystemExit as exc:
             status = exc.code
+        sys.stdout.flush()
+        sys.stderr.flush()
+        shown, said = out.getvalue().decode(), err.getvalue().decode()
     assert status is None or isinstance(status, int), status
-    return subprocess.CompletedProcess([*argv], status or 0, out.getvalue().decode(), err.getvalue().decode())
+    return Ended(status or 0, shown, said)

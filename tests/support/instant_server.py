@@ -82,7 +82,7 @@ class InstantServer:
 
     def get(self, path: str) -> dict[str, Any] | None:
         """Return what a GET of `path` answers, or `None` for a path that does not exist."""
-        return {
+        known: dict[str, dict[str, Any]] = {
             "/health": {"status": "ok"},
             "/props": {
                 "model_ftype": "Q0_0",
@@ -91,7 +91,8 @@ class InstantServer:
                 "default_generation_settings": {"n_ctx": 2048},
             },
             "/v1/models": {"data": [{"id": MODEL, "tags": ["cpu"]}]},
-        }.get(path)
+        }
+        return known.get(path)
 
     def complete(self, body: dict[str, Any]) -> dict[str, Any]:
         """Remember the request and answer it by the script."""

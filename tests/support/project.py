@@ -7,19 +7,22 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from src import cli
+from src.run_sql import cli as run_sql_cli
+from tests.support import inprocess
+from tests.support.inprocess import Ended
 
 ROOT = Path(__file__).resolve().parents[2]
 STRANGE = ("LLM_", "R3_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "PYTHON")
 PASSING = {".git", "__pycache__", ".pytest_cache", ".hypothesis", ".mypy_cache", ".ruff_cache", ".venv"}
 LARGE = 1 << 22  # bytes; of a larger file (the model) the size and the time stand for the content
 LIMIT_S = 120  # for one command: reached only when it hangs
-
-Done = subprocess.CompletedProcess[str]
 
 
 def environment(**values: str) -> dict[str, str]:
@@ -51,6 +54,35 @@ def unchanged(folder: Path) -> Iterator[None]:
     assert snapshot(folder) == before
 
 
+def run(
+    *words: str | Path,
+    root: Path = ROOT,
+    env: Mapping[str, str] | None = None,
+    process: bool = False,
+    program: str = "src.cli",
+    stdin: str = "",
+) -> Ended:
+    """Run `python -m src.cli` with these words, without a process of its own unless one is asked for or needed.
+
+    A copy of the project needs one, and so do variables that only the interpreter reads.
+    """
+    argv, env = [*map(str, words)], environment() if env is None else env
+    mains = {"src.cli": cli.main, "src.run_sql": run_sql_cli.main}
+    if not process and root == ROOT and not {"PYTHONIOENCODING", "PYTHONPATH"} & set(env):
+        return inprocess.call(mains[program], argv, root, env, stdin)
+    done = subprocess.run(
+        [sys.executable, "-m", program, *argv],
+        cwd=root,
+        env=env,
+        input=stdin,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=LIMIT_S,
+        check=False,
+    )
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
 @dataclass
 class Shop:
     """A prepared folder of results and the address of the model server."""
@@ -60,20 +92,21 @@ class Shop:
     env: dict[str, str] = field(default_factory=dict)
     root: Path = ROOT
 
+    def words(self, *args: str) -> list[str]:
+        return [*args, "--outputs", str(self.outputs)]
+
     def command(self, *args: str) -> list[str]:
-        return [sys.executable, "-m", "src.cli", *args, "--outputs", str(self.outputs)]
+        return [sys.executable, "-m", "src.cli", *self.words(*args)]
 
     def environment(self) -> dict[str, str]:
         quick = {"LLM_BASE_URL": self.url, "LLM_TIMEOUT_S": "5", "LLM_WAIT_S": "2"}
         return environment(**{**quick, **self.env})
 
-    def run(self, *args: str) -> Done:
-        command, env = self.command(*args), self.environment()
-        return subprocess.run(
-            command, cwd=self.root, env=env, capture_output=True, encoding="utf-8", timeout=LIMIT_S, check=False
-        )
+    def run(self, *args: str, process: bool = False) -> Ended:
+        return run(*self.words(*args), root=self.root, env=self.environment(), process=process)
 
     def start(self, *args: str) -> "subprocess.Popen[str]":
+        """The command in a process, for what happens to it from outside."""
         command, env, pipe = self.command(*args), self.environment(), subprocess.PIPE
         return subprocess.Popen(command, cwd=self.root, env=env, stdout=pipe, stderr=pipe, encoding="utf-8")
 
@@ -90,9 +123,9 @@ def _not_json(name: str) -> None:
     raise ValueError(name)
 
 
-def copy_project(target: Path) -> Path:
-    """Copy what the program and its tests need, without models and results; returns the copy's root."""
-    for part in ("src", "configs", "data", "tests", "pyproject.toml"):
+def copy_project(target: Path, *more: str) -> Path:
+    """Copy what the program needs, and `more`, without models and results; returns the copy's root."""
+    for part in ("src", "configs", "data", *more):
         source = ROOT / part
         if source.is_dir():
             shutil.copytree(source, target / part, ignore=shutil.ignore_patterns(*PASSING))
@@ -104,27 +137,27 @@ def copy_project(target: Path) -> Path:
     return target
 
 
-def failed(done: Done, status: int, says: str = "") -> str:
+def failed(done: Ended, status: int, says: str = "") -> str:
     """Check that a command failed as the interface promises, and return its one line."""
-    assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
-    assert done.stderr.count("\n") == 1 and done.stderr.endswith("\n"), done.stderr
-    assert re.match(r"python -m src\.cli \w*: .", done.stderr), done.stderr
+    assert done.status == status, (done.status, done.out, done.err)
+    assert done.err.count("\n") == 1 and done.err.endswith("\n"), done.err
+    assert re.match(r"python -m src\.cli \w*: .", done.err), done.err
     shown_safely(done)
-    assert re.search(says, done.stderr), done.stderr
-    return done.stderr
+    assert re.search(says, done.err), done.err
+    return done.err
 
 
-def succeeded(done: Done) -> str:
+def succeeded(done: Ended) -> str:
     """Check that a command did its work without a word on stderr, and return what it printed."""
-    assert done.returncode == 0, (done.returncode, done.stdout[-2000:], done.stderr)
-    assert done.stderr == ""
+    assert done.status == 0, (done.status, done.out[-2000:], done.err)
+    assert done.err == ""
     shown_safely(done)
-    return done.stdout
+    return done.out
 
 
-def shown_safely(done: Done) -> None:
+def shown_safely(done: Ended) -> None:
     """Check that nothing reached the terminal but printable characters and line ends, and no traceback."""
-    for text in (done.stdout, done.stderr):
+    for text in (done.out, done.err):
         assert "Traceback" not in text, text
         assert not [c for c in text if not c.isprintable() and c != "\n"], ascii(text)
         assert max(map(len, text.split("\n"))) < 2000

@@ -30,7 +30,7 @@ ASK = b"GET /x HTTP/1.1\r\nHost: here\r\n\r\n"
 
 def raw(server: FaultyServer, request: bytes = ASK, most: int = 1 << 20) -> bytes:
     """Everything that the server sends on one connection, up to `most` bytes; raises what the socket raises."""
-    with socket.create_connection(server.server_address[:2], timeout=5) as sock:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=5) as sock:
         sock.sendall(request)
         received = b""
         while len(received) < most and (block := sock.recv(1 << 16)):
@@ -62,7 +62,7 @@ def test_a_connection_stays_open_for_the_next_request() -> None:
 
 def test_a_pending_wait_ends_with_the_server() -> None:
     with serving(lambda _: [wait(25), hang_up]) as server:
-        sock = socket.create_connection(server.server_address[:2], timeout=5)
+        sock = socket.create_connection(("127.0.0.1", server.port), timeout=5)
         sock.sendall(ASK)
         while not server.requests:
             sleep(0.01)

@@ -31,6 +31,7 @@ from tests.support.faulty_server import (
     serving,
     wait,
 )
+from tests.support.inprocess import Ended
 from tests.support.project import Shop, failed, snapshot, succeeded
 
 KILLS = [4, pytest.param(50, marks=pytest.mark.kill)]
@@ -136,7 +137,7 @@ def test_what_is_said_to_be_kept_is_what_resume_keeps(shop: Shop) -> None:
         assert reached.wait(30)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
-        failed(subprocess.CompletedProcess([], process.returncode, out, err), 1, "10 of 30 results are kept")
+        failed(Ended(process.returncode, out, err), 1, "10 of 30 results are kept")
     with serving() as server:
         shop.url = server.url
         assert "resuming: 10 results kept, 20 questions to ask" in succeeded(shop.run("agent", "--resume"))
@@ -152,7 +153,7 @@ def test_a_process_that_is_gone_altogether_is_noticed(shop: Shop) -> None:
         assert reached.wait(30)
         server.socket.close()
     out, err = process.communicate(timeout=60)
-    failed(subprocess.CompletedProcess([], process.returncode, out, err), 3, "connection refused")
+    failed(Ended(process.returncode, out, err), 3, "connection refused")
     assert len(shop.read()["results"]) == 5  # not the three that nobody was there to answer
 
 
@@ -177,7 +178,7 @@ def test_a_signal_ends_in_one_line_and_keeps_what_was_finished(number: signal.Si
         assert reached.wait(30)
         process.send_signal(number)
         out, err = process.communicate(timeout=30)
-    line = failed(subprocess.CompletedProcess([], process.returncode, out, err), 1, "interrupted")
+    line = failed(Ended(process.returncode, out, err), 1, "interrupted")
     assert "9 of 30 results are kept" in line and "--resume" in line
     assert ("SIGTERM" in line) is (number == signal.SIGTERM)
     assert [result["id"] for result in shop.read()["results"]] == list(range(9))
@@ -206,7 +207,7 @@ def test_a_signal_while_waiting_for_the_server_ends_in_one_line(
         assert reached.wait(30)
         process.send_signal(number)
         out, err = process.communicate(timeout=30)
-    failed(subprocess.CompletedProcess([], process.returncode, out, err), 1, "interrupted")
+    failed(Ended(process.returncode, out, err), 1, "interrupted")
     tally.count("survival", f"signal {number.name}")
 
 
@@ -266,7 +267,7 @@ def test_a_reader_that_closes_the_output_does_not_end_the_run_without_a_word(sho
         process.stdout.close()
         err = process.stderr.read()
         process.wait(30)
-    done = subprocess.CompletedProcess([], process.returncode, "", err)
+    done = Ended(process.returncode, "", err)
     failed(done, 1, "closed the output; [0-9]+ of 30 results are kept")
     with serving() as server:
         shop.url = server.url
@@ -287,7 +288,7 @@ def small_disk(folder: Path, size: str) -> Iterator[bool]:
             subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-def run_in(shop: Shop, mounted: bool, left: int, *args: str) -> "subprocess.CompletedProcess[str]":
+def run_in(shop: Shop, mounted: bool, left: int, *args: str) -> Ended:
     """Run a command with so many bytes left on the disk; without a disk of our own no file may grow beyond them."""
 
     def limit() -> None:
@@ -298,7 +299,7 @@ def run_in(shop: Shop, mounted: bool, left: int, *args: str) -> "subprocess.Comp
         state = os.statvfs(shop.outputs)
         (shop.outputs / "ballast").write_bytes(b"x" * (state.f_bavail * state.f_frsize - left))
     command, env = shop.command(*args), shop.environment()
-    return subprocess.run(
+    done = subprocess.run(
         command,
         cwd=shop.root,
         env=env,
@@ -308,6 +309,7 @@ def run_in(shop: Shop, mounted: bool, left: int, *args: str) -> "subprocess.Comp
         check=False,
         preexec_fn=limit,
     )
+    return Ended(done.returncode, done.stdout, done.stderr)
 
 
 def long_answer(request: Request) -> Sequence[Step] | None:
@@ -330,7 +332,7 @@ def test_a_full_disk_ends_in_one_line_and_keeps_what_was_finished(left: int, tmp
         finished = max(0, journal.read_bytes().count(b"\n") - 1) if journal.exists() else 0
         assert bool(finished) is (left > 20_000)
         if finished:
-            assert f"{finished} of 30 results are kept" in done.stderr
+            assert f"{finished} of 30 results are kept" in done.err
         (shop.outputs / "ballast").unlink(missing_ok=True)
         succeeded(shop.run("agent", *(["--resume"] if finished else [])))
         assert complete(shop)["kept"] == finished
@@ -366,7 +368,7 @@ def test_an_output_that_takes_nothing_ends_in_one_line(shop: Shop) -> None:
             timeout=60,
             check=False,
         )
-    failed(subprocess.CompletedProcess([], done.returncode, "", done.stderr), 2, "No space left")
+    failed(Ended(done.returncode, "", done.stderr), 2, "No space left")
 
 
 def test_two_runs_at_once_do_not_disturb_each_other(shop: Shop) -> None:

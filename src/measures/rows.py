@@ -1,0 +1,60 @@
+"""What each measure is called and which row of a table it makes: the same words on the terminal and on the page."""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from src.measures.records import Beyond, Concerned, Measure, Wording
+from src.wording.check import FAULTS
+
+MEASURES: tuple[tuple[Measure, str], ...] = (
+    ("queries", "questions asked"),
+    ("observation_correct", "share read right from the database"),
+    ("errors", "refused or failed questions"),
+    ("answer_marker_present", "share of answers with the stock number, or introuvable"),
+    ("mean_ms", "mean time of a question, both generations"),
+)
+SHARES: tuple[tuple[Literal["whole_number_present", "marker_present"], str], ...] = (
+    ("whole_number_present", "with the stock as a whole number"),
+    ("marker_present", "with the published marker"),
+)
+
+
+class Row(NamedTuple):
+    """One line of the second block: a count for each column of sentences, and the questions behind the first."""
+
+    words: str
+    counts: list[int | None]  # None where the column has no such count
+    ids: list[int]
+
+
+def sides(block: Beyond) -> list[tuple[str, Wording]]:
+    """The columns of sentences: the model's, and the delivered ones where the wording was guarded."""
+    named = (("model", block["model"]), ("delivered", block["delivered"]))
+    return [(name, side) for name, side in named if side is not None]
+
+
+def counted(block: Beyond) -> list[Row]:
+    """The counts of the second block in their order; whatever a sentence says, another product comes first."""
+    columns = [side for _, side in sides(block)]
+    other = block["another_product"]
+    rows = [Row("another product was read", [other["count"] for _ in columns], other["ids"])]
+    rows += [_row(words, [side["faults"][name] for side in columns]) for name, words in FAULTS.items()]
+    rows.append(_row("marker and whole number disagree", [side["marker_differs"] for side in columns]))
+    return rows
+
+
+def replaced(block: Beyond) -> list[Row]:
+    """The sentences that are not the model's own, where the wording was guarded; else no row."""
+    if block["delivered"] is None:
+        return []
+    found = block["delivered"]["from_observation"]
+    return [Row("sentences made from the observation", [None, found["count"]], found["ids"])]
+
+
+def _row(words: str, found: Sequence[Concerned]) -> Row:
+    return Row(words, [each["count"] for each in found], found[0]["ids"])
+
+
+def number(value: float) -> str:
+    """Return a count as it is, a time with two digits, a share with four."""
+    return str(value) if isinstance(value, int) else f"{value:.2f}" if value > 1 else f"{value:.4f}"
