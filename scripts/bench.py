@@ -22,14 +22,14 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median, quantiles
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # a script's own folder is on the path, the project is not
 
 from src import agent  # noqa: E402
-from src.base.records import ChatRequest, Question, Reply, Shop  # noqa: E402
+from src.base.records import ChatRequest, Question, Reply  # noqa: E402
 from src.commands import prepare  # noqa: E402
 from src.measures import compare  # noqa: E402
 from src.runs import catalog, database, provenance, session, store  # noqa: E402
@@ -234,7 +234,7 @@ def real_cost(outputs: Outputs, repetitions: int, log: Path) -> list[Row]:
 
 def in_flight(folder: Path, count: int, jobs: int) -> list[Row]:
     """(e) The same questions one at a time on one slot, and `jobs` at a time on as many slots; answers compared."""
-    data = cast(Shop, catalog.load())
+    data = catalog.shop()
     fewer = store.write_json(folder / "questions.json", {**data, "queries": data["queries"][:count]})
     runs, rows = [], []
     for number in (1, jobs):

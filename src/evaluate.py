@@ -61,9 +61,9 @@ def evaluate_run(outputs: Outputs, data: Path, other: Path | None = None) -> tup
     Returns its path and content. Raises `Precondition` when a run is missing, damaged, made from another data file, or
     not comparable with `other`; nothing is written then.
     """
-    shop = catalog.load(data)
-    products = catalog.products(shop, data)
+    shop = catalog.shop(data)
     run = runfile.load(outputs, data, shop)
+    products = shop["products"]
     result: Evaluation = {
         "provenance": {**provenance.program(), "run": run["provenance"]},
         "complete": run["complete"],

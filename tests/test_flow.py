@@ -7,12 +7,14 @@ import json
 import tempfile
 import unittest
 from pathlib import Path
+from typing import Any
 
 from src import agent
+from src.base.records import Generation, JsonObject, Product, Question, Result
 from src.tools import create, digest, readonly
 
-QUERY = {"id": 7, "ref": "REF-000", "query": "What is the stock level for REF-000?"}
-RECORD = {"ref": "REF-000", "name": "Produit 0", "stock": 0}
+QUERY: Question = {"id": 7, "ref": "REF-000", "query": "What is the stock level for REF-000?"}
+RECORD: Product = {"ref": "REF-000", "name": "Produit 0", "stock": 0}
 GOOD = '{"outil": "consulter_stock", "arguments": {"ref": "REF-000"}}'
 REFUSED = (
     (GOOD, "length", "Proposition tronquée"),
@@ -30,7 +32,7 @@ REFUSED = (
 
 
 class Run(unittest.TestCase):
-    def setUp(self):
+    def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.path = Path(folder.name) / "stock.db"
@@ -39,35 +41,36 @@ class Run(unittest.TestCase):
         self.addCleanup(self.db.close)
         self.addCleanup(setattr, agent, "generate", agent.generate)
 
-    def answer(self, *texts):
+    def answer(self, *texts: tuple[str, str | None]) -> tuple[Result, list[Any]]:
         """Run one question against these (text, finish_reason) pairs; returns the result and what was asked."""
-        queue, asked = list(texts), []
+        queue = list(texts)
+        asked: list[Any] = []
 
-        def generate(prompt, schema=None, *, system):
+        def generate(prompt: str, schema: JsonObject | None = None, *, system: str) -> Generation:
             asked.append((prompt, schema, system))
             raw, finish_reason = queue.pop(0)
-            return {"raw": raw, "finish_reason": finish_reason}
+            return {"raw": raw, "finish_reason": finish_reason, "seconds": 0.0}
 
         agent.generate = generate
         return agent.run(self.db, QUERY), asked
 
-    def test_two_generations_around_one_read(self):
+    def test_two_generations_around_one_read(self) -> None:
         result, asked = self.answer((GOOD, "stop"), ("Stock: 0", "stop"))
         self.assertEqual(list(result), [*QUERY, "proposal", "trace", "answer", "error", "seconds"])
         self.assertEqual(result["trace"], [{"call": json.loads(GOOD), "observation": RECORD}])
-        self.assertEqual((result["answer"]["raw"], result["error"]), ("Stock: 0", None))
+        self.assertEqual((result["answer"] and result["answer"]["raw"], result["error"]), ("Stock: 0", None))
         observation = QUERY["query"] + "\nObservation outil: " + json.dumps(RECORD)
         self.assertEqual(asked, [(QUERY["query"], agent.SCHEMA, agent.CHOOSE), (observation, None, agent.WORD)])
 
-    def test_a_refused_proposal_never_starts_the_second_generation(self):
+    def test_a_refused_proposal_never_starts_the_second_generation(self) -> None:
         before = digest(self.path)
         for raw, finish_reason, message in REFUSED:
             with self.subTest(raw=raw[:60], finish_reason=finish_reason):
                 result, asked = self.answer((raw, finish_reason))
                 self.assertEqual(len(asked), 1)
                 self.assertEqual((result["answer"], result["trace"]), (None, []))
-                self.assertIn(message, result["error"])
-                self.assertEqual(result["proposal"]["raw"], raw)
+                self.assertIn(message, result["error"] or "")
+                self.assertEqual(result["proposal"] and result["proposal"]["raw"], raw)
         self.assertEqual(digest(self.path), before)
 
 

@@ -209,7 +209,7 @@ def reproduce(args: argparse.Namespace) -> None:
 
     if args.runs < 1:
         raise Precondition(f"--runs {args.runs}: give a number from 1")
-    catalog.products(catalog.load(args.data), args.data)  # before a folder is made and a model is loaded in vain
+    catalog.shop(args.data)  # before a folder is made and a model is loaded in vain
     outputs = outputs_of(args)
     with model_server(args, outputs):
         from src.commands import reproduce

@@ -16,7 +16,7 @@ def prepare(outputs: Outputs, data: Path) -> Path:
     Raises `Precondition` when a database exists (a new experiment starts from a fresh copy of the project) or when
     the folder may not be written.
     """
-    products = catalog.products(catalog.load(data), data)
+    products = catalog.shop(data)["products"]
     outputs.folder.mkdir(parents=True, exist_ok=True)
     if reason := no_entry(outputs.folder):
         raise Precondition(f"{reason}, or name another folder with --outputs")

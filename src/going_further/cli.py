@@ -135,7 +135,7 @@ def run_evaluate(args: argparse.Namespace) -> None:
 
     outputs = Outputs.named(args.outputs)
     record = run.load(own(outputs))
-    found = measures.measures(record, catalog.products(catalog.load(), catalog.DATA))
+    found = measures.measures(record, catalog.shop()["products"])
     path = store.write_json(own(outputs).json("evaluation"), {"caller": record["caller"]["name"], "measures": found})
     say(f"caller               {excerpt(record['caller']['name'])}")
     for name, value in found.items():

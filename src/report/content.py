@@ -12,7 +12,7 @@ from src.base.records import JsonValue, Negatives, Result, Run
 from src.measures import beyond, rows
 from src.measures.records import Evaluation, Measure, Times
 from src.report.question import FILTERS, OUTCOMES, SHORT, TEXT_SHOWN, duration, question, shown
-from src.report.records import Bars, Figures, Panel, Part, Verdict
+from src.report.records import Bars, Figures, Page, Panel, Part, Verdict
 from src.wording import check
 
 TEXTS_BUDGET = 200_000  # characters of all texts of one kind, unless the page grows too large with them
@@ -29,7 +29,7 @@ def content(
     evaluation: JsonValue,
     negatives: JsonValue,
     budget: int = TEXTS_BUDGET,
-) -> dict[str, object]:
+) -> Page:
     """Return everything that the template shows, as plain values; `budget` in characters bounds each kind of text."""
     results, time = run["results"], beyond.times(run["results"])
     limit = min(TEXT_SHOWN, budget // len(results))

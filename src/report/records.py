@@ -2,7 +2,8 @@
 
 from typing import TypedDict
 
-from src.base.records import Delivered
+from src.base.records import Delivered, Language, Negatives, Run, Server
+from src.measures.records import Times
 from src.measures.rows import Row
 
 Cell = tuple[str, str, str]  # class, sign and words of one stage of one question
@@ -72,3 +73,28 @@ class Bars(TypedDict):
     width: int  # questions
     p50_ms: float  # the height of the line, from the top
     p95_ms: float
+
+
+class Page(TypedDict):
+    """Everything that the template shows: `content.content`."""
+
+    run: Run
+    made: str  # when
+    language: Language
+    language_name: str
+    server: Server
+    figures: Figures | None  # None where `evaluate` has measured no such run
+    figures_note: str  # why
+    negatives: Negatives | None
+    negatives_note: str
+    questions: list[Panel]
+    verdict: Verdict
+    stages: tuple[str, ...]
+    outcomes: list[tuple[str, str, str, str, int]]  # key, letter, sign, words, questions
+    signs: dict[str, tuple[str, str, str]]  # letter, sign and words by outcome
+    filters: list[tuple[str, str, int]]  # key, words, questions
+    time: Times
+    split: list[Part]
+    bars: Bars
+    limit: int  # characters of one text
+    many: bool

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 from src.base.errors import Precondition
 from src.base.paths import ROOT, near
 from src.base.printable import excerpt
-from src.base.records import DataFile, HostileFile, Language, Product, Question, Shop
+from src.base.records import DataFile, HostileFile, Language, Question, Shop
 
 if TYPE_CHECKING:
     import jsonschema
@@ -56,11 +56,12 @@ def is_hostile(data: object) -> "TypeIs[HostileFile]":
     return isinstance(data, dict) and "questions" in data
 
 
-def products(data: Shop | HostileFile, path: Path) -> list[Product]:
-    """Return the products of a data file; `Precondition`, naming its path, when it holds none."""
+def shop(path: Path = DATA) -> Shop:
+    """Return what `load` returns for a file of products; `Precondition`, naming its path, when it holds none."""
+    data = load(path)
     if is_hostile(data):
         raise Precondition(f"{path} holds questions and no products; leave --data out, or name a shop's file")
-    return data["products"]
+    return data
 
 
 def _rule(fault: "jsonschema.ValidationError") -> str:

@@ -9,7 +9,9 @@ import socket
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,8 +33,9 @@ def prepared(tmp_path: Path) -> Path:
     return folder
 
 
-def read(path: Path) -> dict:
-    return json.loads(path.read_text(encoding="utf-8"))
+def read(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
 
 
 def test_prepare_builds_the_database_and_records_its_digest(prepared: Path) -> None:
@@ -157,7 +160,8 @@ def test_wrong_use_is_one_line_and_status_2(words: list[str], part: str, tmp_pat
     ],
 )
 def test_a_wrong_variable_is_named(name: str, value: str, part: str, prepared: Path) -> None:
-    assert_one_line(cli("--outputs", prepared, "agent", **{name: value}), 2, name, part)
+    setting: Any = {name: value}
+    assert_one_line(cli("--outputs", prepared, "agent", **setting), 2, name, part)
     assert not (prepared / "agent.json").exists()
 
 
@@ -180,7 +184,7 @@ def test_an_address_with_a_secret_in_it_is_refused_without_a_word_of_it(url: str
 
 
 def test_the_longest_wait_and_an_address_with_a_path_are_taken(prepared: Path) -> None:
-    env = {"LLM_BASE_URL": "http://127.0.0.1:1/below/v1/", "LLM_TIMEOUT_S": "1000000", "LLM_WAIT_S": "0.1"}
+    env: Any = {"LLM_BASE_URL": "http://127.0.0.1:1/below/v1/", "LLM_TIMEOUT_S": "1000000", "LLM_WAIT_S": "0.1"}
     assert_one_line(cli("--outputs", prepared, "agent", **env), 3, "http://127.0.0.1:1/below:", "connection refused")
 
 
@@ -214,7 +218,7 @@ DAMAGED = [
 
 
 @pytest.mark.parametrize(("damage", "part"), [row[1:] for row in DAMAGED], ids=[row[0] for row in DAMAGED])
-def test_damaged_data_names_the_record_and_the_rule(damage, part: str, tmp_path: Path) -> None:
+def test_damaged_data_names_the_record_and_the_rule(damage: Callable[[Any], object], part: str, tmp_path: Path) -> None:
     data = read(ROOT / "data" / "products.json")
     damage(data)
     path = tmp_path / "products.json"

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from src.base.records import Language
 from src.runs import catalog
 
 FIRST = {
@@ -18,14 +19,14 @@ FIRST = {
 
 
 def test_sixty_products_with_their_names_and_a_first_one_out_of_stock() -> None:
-    products = catalog.load()["products"]
+    products = catalog.shop()["products"]
     assert [(p["ref"], p["name"]) for p in products] == [(f"REF-{i:03d}", f"Produit {i}") for i in range(60)]
     assert products[0]["stock"] == 0
     assert 1 < sum(p["stock"] == 0 for p in products) < 10
 
 
 @pytest.mark.parametrize("language", catalog.LANGUAGES)
-def test_thirty_questions_each_naming_its_reference_once(language: str) -> None:
+def test_thirty_questions_each_naming_its_reference_once(language: Language) -> None:
     asked = catalog.questions(catalog.load(), language)
     assert [question["id"] for question in asked] == list(range(30))
     assert asked[0]["query"] == FIRST[language]

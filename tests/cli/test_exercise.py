@@ -10,12 +10,14 @@ import signal
 import subprocess
 import sys
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from src.base.errors import CheckFailed, Precondition
+from src.base.records import Language
 from src.commands import exercise
 from src.runs.outputs import Outputs
 from tests.support.command import ROOT, assert_one_line, cli, environment, snapshot
@@ -41,8 +43,9 @@ def on_a_terminal(folder: Path, keys: Sequence[bytes], language: str = "en") -> 
     return typed([sys.executable, "-m", "src.cli", *words], PROMPT[language], keys, ROOT, environment())
 
 
-def steps_of(folder: Path) -> list[dict]:
-    return json.loads((folder / "exercise.json").read_text(encoding="utf-8"))["steps"]
+def steps_of(folder: Path) -> list[dict[str, Any]]:
+    steps: list[dict[str, Any]] = json.loads((folder / "exercise.json").read_text(encoding="utf-8"))["steps"]
+    return steps
 
 
 def test_on_a_terminal_each_prediction_is_asked_for_before_its_observation(prepared: Path) -> None:
@@ -112,7 +115,7 @@ def test_the_record_shows_that_the_forbidden_call_reached_no_sql(prepared: Path)
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_tells_the_same_lesson_with_the_calls_and_refusals_unchanged(
-    language: str, prepared: Path
+    language: Language, prepared: Path
 ) -> None:
     status, shown, err = on_a_terminal(prepared, [b"1\n", b"1\n", b"1\n"], language)
     assert (status, err) == (0, "")
@@ -147,7 +150,7 @@ def test_the_texts_of_every_language_are_composed_characters_one_column_each() -
         lambda made: made.update(es=[]),
     ],
 )
-def test_incomplete_texts_are_named_before_anything_is_shown(damage, tmp_path: Path) -> None:
+def test_incomplete_texts_are_named_before_anything_is_shown(damage: Callable[[Any], object], tmp_path: Path) -> None:
     made = json.loads((ROOT / "data" / "exercise.json").read_text(encoding="utf-8"))
     damage(made)
     path = tmp_path / "exercise.json"

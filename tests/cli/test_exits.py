@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,7 +61,7 @@ def test_debug_adds_a_traceback_and_changes_neither_status_nor_line(
     words: list[str], status: int, folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     where = tmp_path_factory.mktemp("empty") if words == ["negatives"] else folder
-    env = {"LLM_BASE_URL": "http://127.0.0.1:1", "LLM_WAIT_S": "0.1"}
+    env: Any = {"LLM_BASE_URL": "http://127.0.0.1:1", "LLM_WAIT_S": "0.1"}
     plain = cli("--outputs", where, *words, **env)
     assert_one_line(plain, status)
     told = cli("--outputs", where, "--debug", *words, **env)

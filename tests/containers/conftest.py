@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.containers import attacks, scene
+from tests.containers.attack_list import ATTACKS
 
 CI = os.environ.get("R3_CI_ENGINE") == "1"
 
@@ -72,6 +73,6 @@ def outcomes(server: Callable[[], None]) -> dict[tuple[str, str], attacks.Outcom
     if not only_our_resolver():  # a name query must reach nobody else, so without this nothing is tried
         pytest.fail("the engine's name server is not the suite's own: sh .ci/containers.sh sets the scene")
     server()
-    results = attacks.run_all(attacks.ATTACKS)
+    results = attacks.run_all(ATTACKS)
     attacks.record(results)
     return {(result.service, result.name): result for result in results}

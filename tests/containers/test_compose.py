@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from src.runs.provenance import DEVICE_TAGS
+from src.server.settings import DEVICE_TAGS
 from tests.containers.scene import ROOT
 
 SERVICES = ("app", "server", "server-cpu", "fetch")

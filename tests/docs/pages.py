@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 from tests.support import console
-from tests.support.command import ROOT, environment
+from tests.support.command import ROOT as ROOT
+from tests.support.command import environment
 
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"

@@ -31,7 +31,7 @@ def tracked() -> list[str]:
         text=True,
         check=True,
     )
-    return listed.stdout.split()
+    return str(listed.stdout).split()
 
 
 @pytest.mark.parametrize("page", pages.PAGES, ids=lambda page: page.name)

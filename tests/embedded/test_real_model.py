@@ -10,9 +10,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from src.base.errors import Precondition
 from src.tools import digest
 from src.weights import models
 from tests.support.command import ROOT, assert_one_line, cli, environment
@@ -37,8 +39,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Path]]:
     return done.stdout, [folder / "run-001", folder / "run-002"]
 
 
-def read(path: Path) -> dict:
-    return json.loads(path.read_text(encoding="utf-8"))
+def read(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
 
 
 @pytest.mark.model
@@ -175,7 +178,7 @@ def test_a_wrong_model_file_is_refused_before_it_is_loaded(tmp_path: Path) -> No
         assert done.returncode == 2 and pinned.name in error and "expected" in error and "--model embedded" in error
         assert done.stderr == ""  # llama.cpp was not even loaded
     (tmp_path / pinned.name).unlink()
-    with pytest.raises(models.Precondition, match="is missing"):
+    with pytest.raises(Precondition, match="is missing"):
         models.checked(models.load("embedded"), tmp_path)
 
 

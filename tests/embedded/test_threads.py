@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from src.server import processors
 from src.server.processors import Threads, cpu_quota, idle, threads_for
 from tests.support.command import ROOT, environment
 
@@ -33,7 +32,7 @@ class Machine:
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.stat, self.busy = folder / "stat", 0.0
         self.stat.write_text("cpu  100 100 100 1000 100 0 0 0 0 0\ncpu0 1 1 1 1 1\n")
-        monkeypatch.setattr(processors.time, "sleep", self.pass_time)
+        monkeypatch.setattr("src.server.processors.time.sleep", self.pass_time)
 
     def pass_time(self, _seconds: float) -> None:
         used = round(TICKS * self.busy / CORES)

@@ -462,12 +462,8 @@ TRANSPORT = [
         }.items()
     ],
     *[
-        Row("wrong length", name, [send(http(BODY, "200 OK", length=length)), wait(0.05), *then], says)
-        for name, length, then, says in [
-            ("too_short", 20, [], "not JSON"),
-            ("zero", 0, [], "not JSON"),
-            ("one_less", len(BODY) - 1, [], "not JSON"),
-        ]
+        Row("wrong length", name, [send(http(BODY, "200 OK", length=length)), wait(0.05)], "not JSON")
+        for name, length in [("too_short", 20), ("zero", 0), ("one_less", len(BODY) - 1)]
     ],
 ]
 

@@ -6,14 +6,15 @@ Run alone with: python -m pytest tests/faults/test_database.py
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from src.tools import digest
 from tests.support import tally
-from tests.support.faulty_server import serving
+from tests.support.faulty_server import Request, Step, completion, http, proposal, send, serving
 from tests.support.project import Shop, failed, snapshot, succeeded
 
 FOLDERS = [
@@ -115,6 +116,16 @@ def fifo(path: Path) -> None:
     os.mkfifo(path)
 
 
+def folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def link(target: str, path: Path) -> None:
+    path.unlink()
+    path.symlink_to(target)
+
+
 TABLE = "CREATE TABLE products(ref, name, stock)"
 STATES: dict[str, Callable[[Path], object]] = {
     "empty": lambda path: path.write_bytes(b""),
@@ -133,9 +144,9 @@ STATES: dict[str, Callable[[Path], object]] = {
     "write-ahead mode": wal_mode,
     "index damaged": index_damaged,
     "fifo": fifo,
-    "folder": lambda path: (path.unlink(), path.mkdir()),
-    "dangling link": lambda path: (path.unlink(), path.symlink_to("nowhere")),
-    "link to itself": lambda path: (path.unlink(), path.symlink_to("stock.db")),
+    "folder": folder,
+    "dangling link": partial(link, "nowhere"),
+    "link to itself": partial(link, "stock.db"),
 }
 
 
@@ -159,12 +170,12 @@ def test_a_database_that_prepare_did_not_make_is_refused_and_left_alone(
 
 
 def test_a_reference_with_a_surrogate_or_nul_never_reaches_sqlite(shop: Shop) -> None:
-    from tests.support.faulty_server import completion, http, proposal, send
+    def staged(steps: Sequence[Step], request: Request) -> Sequence[Step] | None:
+        return steps if request.stage else None
 
     for ref in ("REF-\ud80001", "REF-001\x00", "\x00", "REF-00\udcff"):
-        with serving(
-            lambda request, ref=ref: [send(http(completion(proposal(ref))))] if request.stage else None
-        ) as server:
+        steps = [send(http(completion(proposal(ref))))]
+        with serving(partial(staged, steps)) as server:
             shop.url = server.url
             failed(shop.run("ask", "REF-001?"), 1, "Référence ou arguments invalides")
         tally.count("faults", "database: surrogates and NUL")

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from src import agent
 from src.server.client import Client
 from src.server.readiness import NOBODY_ELSEWHERE_S, NOBODY_S, patience
 from src.server.reply import TransportFailure
@@ -140,7 +141,7 @@ def test_a_name_that_takes_too_long_to_look_up_does_not_lift_the_deadline(monkey
     with serving(lambda _: [drip(http(b"{}"), 0.5)]) as server:
         client = Client(Settings(server.url, "", "m", timeout_s=0.2, wait_s=1))
         with pytest.raises(TransportFailure, match=r"no complete reply within 0\.2 s"):
-            client.chat({})
+            client.chat(agent.request("m", "", "?", None, ""))
         assert not server.requests
 
 
@@ -166,7 +167,8 @@ def test_a_server_elsewhere_has_more_time_to_open_its_port(url: str, seconds: fl
 
 @pytest.mark.parametrize("name", ["loading", "refused", "reset"])
 def test_a_server_that_becomes_ready_is_waited_for(name: str, shop: Shop) -> None:
-    first = {"loading": [send(LOADING)], "refused": [hang_up], "reset": [reset]}[name]
+    starts: dict[str, list[Step]] = {"loading": [send(LOADING)], "refused": [hang_up], "reset": [reset]}
+    first = starts[name]
     with serving(lambda request: first if request.path == "/health" and request.number < 2 else None) as server:
         shop.url, shop.env["LLM_WAIT_S"] = server.url, "20"
         told = succeeded(shop.run("ask", QUESTION))

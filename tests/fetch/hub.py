@@ -30,7 +30,7 @@ class Hub(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        return f"http://{self.server_address[0]}:{self.server_address[1]}"
+        return f"http://{self.server_address[0]!s}:{self.server_address[1]}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that was killed on purpose is no news."""
@@ -118,7 +118,11 @@ def closes_after(count: int) -> Fault:
 
 def shortens_to(count: int) -> Fault:
     """Promise and send `count` bytes only, as a proxy does that cut the file."""
-    return lambda handler, body: handler.wfile.write(handler.begin(body, count)[:count]) and None
+
+    def fault(handler: Handler, body: bytes) -> None:
+        handler.wfile.write(handler.begin(body, count)[:count])
+
+    return fault
 
 
 def stalls_after(count: int) -> Fault:

@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 from src.base.errors import Precondition
+from src.base.records import Product
 from src.going_further import low_stock
 from src.going_further.access import ALLOWED, MALFORMED, NOT_ALLOWED, NOT_FOUND, Decision, decide
 from src.going_further.callers import ALL_TOOLS, NOBODY, Caller, load, named
 from src.going_further.decisions import DecisionLog
 from src.tools import READ, TOOLS, create, digest, readonly
 
-PRODUCTS = [{"ref": f"REF-{n:03d}", "name": f"Produit {n}", "stock": n % 7} for n in range(60)]
+PRODUCTS: list[Product] = [{"ref": f"REF-{n:03d}", "name": f"Produit {n}", "stock": n % 7} for n in range(60)]
 EVERY = frozenset(product["ref"] for product in PRODUCTS)
 TEN = frozenset(f"REF-{n:03d}" for n in range(10))
 NORTH = Caller("north", frozenset(ALL_TOOLS), TEN)
@@ -56,7 +57,7 @@ class Text(str):
         return str.__hash__(self)
 
 
-MALFORMED_CALLS = [
+MALFORMED_CALLS: list[Any] = [
     None,
     [],
     "consulter_stock",
@@ -107,7 +108,7 @@ def db(path: Path) -> Iterator[sqlite3.Connection]:
     assert digest(path) == before
 
 
-def refs_in(observation: dict[str, Any]) -> set[str]:
+def refs_in(observation: Any) -> set[str]:
     return {row["ref"] for row in observation.get("products", [observation]) if "ref" in row}
 
 
@@ -164,7 +165,8 @@ def test_what_is_allowed_is_read_and_by_these_statements_only(db: sqlite3.Connec
     listed = decide(db, low_call(0), NORTH).observation
     assert listed == {"products": [PRODUCTS[0], PRODUCTS[7]]}
     assert len(seen) == 2 and seen[0] == READ.replace("?", "'REF-003'")
-    assert len((decide(db, low_call(20), OFFICE).observation or {})["products"]) == low_stock.MAX_ROWS
+    many = decide(db, low_call(20), OFFICE).observation
+    assert many is not None and "products" in many and len(many["products"]) == low_stock.MAX_ROWS
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -208,7 +210,7 @@ def test_the_log_is_only_added_to_and_a_torn_line_costs_no_other(tmp_path: Path)
 
 
 def test_a_log_that_cannot_be_written_stops_the_answer(tmp_path: Path) -> None:
-    made = Decision(ALLOWED, "rows: 1", {"ref": "REF-000"})
+    made = Decision(ALLOWED, "rows: 1", PRODUCTS[0])
     (tmp_path / "elsewhere").write_text("mine")
     (tmp_path / "decisions.jsonl").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(Precondition, match="without a record nothing is answered"):

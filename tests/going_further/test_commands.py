@@ -4,6 +4,7 @@ Run: python -m pytest tests/going_further
 """
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -94,12 +95,16 @@ def test_evaluate_ends_with_1_where_a_row_of_another_was_shown(ask: Any, shop: P
     assert status == 1 and "rows_of_others       [4]" in out and "question 4" in err
 
 
+def proposing(call: str, body: dict[str, Any]) -> str:
+    return call if "response_format" in body else "introuvable"
+
+
 def test_the_caller_sees_no_difference_between_a_hidden_row_and_a_missing_one(ask: Any, shop: Path) -> None:
     said = []
     for ref in ("REF-059", "REF-999"):
         call = json.dumps({"outil": "consulter_stock", "arguments": {"ref": ref}})
         said += [ask("call", call, *who) for who in ((), ("--caller", "shop-north"), ("--caller", "partner"))]
-        with InstantServer(lambda body, c=call: c if "response_format" in body else "introuvable") as server:
+        with InstantServer(partial(proposing, call)) as server:
             status, out, err = ask("ask", "How many?", "--caller", "partner", server=server)
             said.append((status, out.replace(ref, "REF"), err))
             prompts = [body["messages"][-1]["content"] for body in server.asked]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from src.base.records import Language
 from src.commands import prepare
 from src.runs import catalog, session
 from src.runs.outputs import Outputs
@@ -34,7 +35,9 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., InstantServ
 def make(tmp_path: Path, serve: Callable[..., InstantServer]) -> Make:
     """Make a run in a folder of its own and return the folder."""
 
-    def run(name: str = "run", script: Script = honest, slots: int = 1, language: str = "en", **how: Any) -> Outputs:
+    def run(
+        name: str = "run", script: Script = honest, slots: int = 1, language: Language = "en", **how: Any
+    ) -> Outputs:
         serve(script, slots)
         outputs = Outputs(tmp_path / name)
         prepare.prepare(outputs, catalog.DATA)

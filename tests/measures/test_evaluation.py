@@ -13,6 +13,7 @@ from src import evaluate
 from src.cli import main
 from src.commands import show
 from src.measures import beyond, compare
+from src.measures.published import PUBLISHED
 from src.runs import catalog
 from src.runs.outputs import Outputs
 from tests.measures.conftest import Make
@@ -34,8 +35,8 @@ def scripted(body: dict[str, Any]) -> Any:
     return honest(body) if said is None or "response_format" in body else said
 
 
-def run_of(outputs: Outputs) -> dict[str, Any]:
-    return dict(json.loads(outputs.json("agent").read_text(encoding="utf-8")))
+def run_of(outputs: Outputs) -> Any:
+    return json.loads(outputs.json("agent").read_text(encoding="utf-8"))
 
 
 def ids_asking(run: dict[str, Any], *refs: str) -> list[int]:
@@ -76,7 +77,7 @@ def test_a_read_of_another_product_is_named_by_id_in_the_second_block_only(
     evaluation = json.loads(outputs.json("evaluation").read_text(encoding="utf-8"))
     asked = ids_asking(run_of(outputs), "REF-012")
     assert evaluation["beyond"]["another_product"] == {"count": 1, "ids": asked}
-    assert set(evaluation["measures"]) == set(evaluate.PUBLISHED["runs"][0])
+    assert set(evaluation["measures"]) == set(PUBLISHED["runs"][0])
     assert evaluation["measures"]["observation_correct"] == 0.9667
     row = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("another product was read"))
     assert row.split()[4:] == ["1", "1", *map(str, asked)][0 if guarded else 1 :]
@@ -86,7 +87,7 @@ def test_the_progress_line_names_the_product_asked_about_when_another_was_read(m
     results = run_of(make(script=mistaken))["results"]
     lines = [show.observation_line(result) for result in results]
     assert [line for line in lines if "ASKED" in line] == ["REF-007 stock 9, ASKED REF-012"]
-    hostile = {key: value for key, value in results[2].items() if key != "ref"}
+    hostile: Any = {key: value for key, value in results[2].items() if key != "ref"}
     assert show.observation_line(hostile) == "REF-007 stock 9"
 
 
@@ -230,7 +231,7 @@ def test_an_incomplete_run_is_not_compared(make: Make, capsys: pytest.CaptureFix
 
 def test_another_program_version_is_noted_and_compared(make: Make) -> None:
     run = run_of(make())
-    other = {**run, "provenance": {**run["provenance"], "program": "r3 0.9"}}
+    other = run | {"provenance": run["provenance"] | {"program": "r3 0.9"}}
     assert compare.against(run, other, "other")["notes"]["program"] == ["r3 0.9", run["provenance"]["program"]]
 
 

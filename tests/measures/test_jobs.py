@@ -18,6 +18,7 @@ import pytest
 
 from src.base.errors import Interrupted, Precondition, ServerUnavailable
 from src.base.paths import ROOT
+from src.base.records import Result
 from src.cli import main
 from src.commands import prepare
 from src.measures import compare
@@ -29,8 +30,8 @@ from tests.support.instant_server import InstantServer, honest, reply
 Serve = Callable[..., InstantServer]
 
 
-def run_of(outputs: Outputs) -> dict[str, Any]:
-    return dict(json.loads(outputs.json("agent").read_text(encoding="utf-8")))
+def run_of(outputs: Outputs) -> Any:
+    return json.loads(outputs.json("agent").read_text(encoding="utf-8"))
 
 
 def uneven(body: dict[str, Any]) -> str:
@@ -56,7 +57,7 @@ def test_as_many_requests_as_jobs_are_open_at_once(make: Make) -> None:
     def four(body: dict[str, Any]) -> str:
         return together(body) if body["messages"][-1]["content"] in firsts else honest(body)
 
-    firsts = [item["query"] for item in catalog.load()["queries"][:4]]
+    firsts = [item["query"] for item in catalog.shop()["queries"][:4]]
     run = run_of(make(script=four, slots=4, in_flight=4))
     assert [result["error"] for result in run["results"]] == [None] * 30
 
@@ -82,7 +83,7 @@ def test_three_transport_failures_in_a_row_end_a_parallel_run_with_what_is_finis
     run = session.begin(outputs, catalog.DATA, "en", lambda _: None, in_flight=4)
     finished: list[Any] = []
 
-    def progress(result: dict[str, Any]) -> None:
+    def progress(result: Result) -> None:
         finished.append(result)
         if len(finished) == 5:
             server.cut()
@@ -106,7 +107,7 @@ def test_a_run_is_not_resumed_with_another_guard_or_another_number_of_jobs(serve
     prepare.prepare(outputs, catalog.DATA)
     run = session.begin(outputs, catalog.DATA, "en", lambda _: None, guarded=True)
 
-    def stop(_: dict[str, Any]) -> None:
+    def stop(_: Result) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(Interrupted):
@@ -231,8 +232,9 @@ def test_with_the_guard_every_delivered_sentence_carries_the_marker(make: Make, 
     from src import evaluate
 
     _, evaluation = evaluate.evaluate_run(outputs, catalog.DATA)
-    assert evaluation["beyond"]["delivered"]["marker_present"] == 1.0
-    assert evaluation["beyond"]["delivered"]["faults"]["unsupported_number"]["count"] == 0
+    delivered = evaluation["beyond"]["delivered"]
+    assert delivered is not None and delivered["marker_present"] == 1.0
+    assert delivered["faults"]["unsupported_number"]["count"] == 0
     assert evaluation["measures"]["answer_marker_present"] < 1.0  # the published measure still reads the model
 
 

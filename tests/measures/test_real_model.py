@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.model, pytest.mark.timeout(LIMIT_S)]
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The shop with one question about each of `ASKED`."""
-    shop = catalog.load()
+    shop = catalog.shop()
     firsts = [next(query for query in shop["queries"] if query["ref"] == ref) for ref in ASKED]
     path = tmp_path_factory.mktemp("data") / "four.json"
     path.write_text(json.dumps({**shop, "queries": firsts}), encoding="utf-8")
@@ -70,6 +70,7 @@ def test_every_delivered_sentence_is_right_whatever_the_model_wrote(
 ) -> None:
     _, evaluation = evaluate.evaluate_run(runs[jobs], data)
     delivered = evaluation["beyond"]["delivered"]
+    assert delivered is not None
     assert (delivered["texts"], delivered["marker_present"], delivered["whole_number_present"]) == (4, 1.0, 1.0)
     assert all(fault["count"] == 0 for fault in delivered["faults"].values())
 
@@ -80,6 +81,7 @@ def test_the_server_tells_its_share_of_the_time_and_uses_no_cache(runs: dict[str
     assert time["split_queries"] == 4
     assert time["tokens_from_cache"] == 0
     split = time["split_mean_ms"]
+    assert split is not None
     assert split["server_prompt"] + split["server_generation"] > split["tool_and_checks"]
 
 

@@ -3,16 +3,15 @@
 Run alone: python -m pytest tests/measures/test_wording.py
 """
 
-from typing import Any
-
 import pytest
 
+from src.base.records import Call, Language, NotFound, Observation, Product, Result
 from src.wording import check, deliver
 
-ZERO = {"ref": "REF-000", "name": "Produit 0", "stock": 0}
-NINE = {"ref": "REF-007", "name": "Produit 7", "stock": 9}
-TWELVE = {"ref": "REF-012", "name": "Produit 12", "stock": 20}
-UNKNOWN = {"found": False}
+ZERO: Product = {"ref": "REF-000", "name": "Produit 0", "stock": 0}
+NINE: Product = {"ref": "REF-007", "name": "Produit 7", "stock": 9}
+TWELVE: Product = {"ref": "REF-012", "name": "Produit 12", "stock": 20}
+UNKNOWN: NotFound = {"found": False}
 
 RIGHT = [
     ("0", ZERO),
@@ -68,18 +67,18 @@ FAULTY = [
 ]
 
 
-def ref_of(observation: dict[str, Any]) -> str:
-    return str(observation.get("ref", "REF-999"))
+def ref_of(observation: Observation | None) -> str:
+    return observation["ref"] if observation and "ref" in observation else "REF-999"
 
 
 @pytest.mark.parametrize(("text", "observation"), RIGHT)
-def test_a_right_sentence_has_no_fault(text: str, observation: dict[str, Any]) -> None:
+def test_a_right_sentence_has_no_fault(text: str, observation: Observation) -> None:
     assert check.faults(text, observation, ref_of(observation)) == []
 
 
 @pytest.mark.parametrize(("text", "observation", "expected"), FAULTY)
 def test_a_faulty_sentence_is_named_with_exactly_its_faults(
-    text: str, observation: dict[str, Any], expected: set[str]
+    text: str, observation: Observation, expected: set[str]
 ) -> None:
     assert set(check.faults(text, observation, ref_of(observation))) == expected
 
@@ -90,7 +89,7 @@ def test_a_cut_answer_is_a_fault_even_when_the_number_is_right() -> None:
 
 @pytest.mark.parametrize("language", check.SENTENCES)
 @pytest.mark.parametrize("observation", [ZERO, NINE, TWELVE, UNKNOWN, {**NINE, "stock": 1234567}])
-def test_the_plain_sentence_carries_the_marker_and_no_fault(observation: dict[str, Any], language: str) -> None:
+def test_the_plain_sentence_carries_the_marker_and_no_fault(observation: Observation, language: Language) -> None:
     text = check.sentence(observation, ref_of(observation), language)
     assert check.marker(observation) in text
     assert check.faults(text, observation, ref_of(observation)) == []
@@ -100,11 +99,15 @@ def test_the_plain_sentences_of_the_languages_differ() -> None:
     assert len({check.sentence(ZERO, "REF-000", language) for language in check.SENTENCES}) == 4
 
 
-def result(observation: dict[str, Any] | None, text: str | None, finish: str = "stop") -> dict[str, Any]:
-    call = {"outil": "consulter_stock", "arguments": {"ref": ref_of(observation or {})}}
+def result(observation: Observation | None, text: str | None, finish: str = "stop") -> Result:
+    call: Call = {"outil": "consulter_stock", "arguments": {"ref": ref_of(observation)}}
     return {
+        "query": "?",
+        "proposal": None,
         "trace": [] if observation is None else [{"call": call, "observation": observation}],
-        "answer": None if text is None else {"raw": text, "finish_reason": finish},
+        "answer": None if text is None else {"raw": text, "finish_reason": finish, "seconds": 0.0},
+        "error": None,
+        "seconds": 0.0,
     }
 
 

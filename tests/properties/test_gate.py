@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from src import agent
 from src.base.printable import excerpt
+from src.base.records import Generation
 from src.runs import catalog
 from src.server.reply import BadReply, decode, read_reply
 from src.tools import INSERT, READ, TABLE, TOOLS, toolcall
@@ -52,7 +53,7 @@ class Watched:
 def db() -> Iterator[sqlite3.Connection]:
     made = sqlite3.connect(":memory:")
     made.execute(TABLE)
-    made.executemany(INSERT, catalog.load(ROOT / "data" / "products.json")["products"])
+    made.executemany(INSERT, catalog.shop(ROOT / "data" / "products.json")["products"])
     yield made
     made.close()
 
@@ -78,7 +79,7 @@ def check(call: Any, count: Any, db: sqlite3.Connection) -> bool:
         watched = Watched(db)
         seen = toolcall(watched, call, count)  # type: ignore[arg-type]
         assert watched.executed == [(READ, (call["arguments"]["ref"],))]
-        assert seen == {"found": False} or (list(seen) == ["ref", "name", "stock"] and type(seen["stock"]) is int)
+        assert seen == {"found": False} or (list(seen) == ["ref", "name", "stock"] and type(seen.get("stock")) is int)
         return True
     with pytest.raises(ValueError) as refusal:
         toolcall(NoSql(), call, count)  # type: ignore[arg-type]
@@ -117,7 +118,7 @@ def test_objects_that_lie_are_refused(place: int, db: sqlite3.Connection) -> Non
     ):
         assert check(call, count, db) is False
     try:
-        crowded = {value: 1, **good}
+        crowded: dict[Any, object] = {value: 1, **good}
     except (TypeError, RuntimeError):  # not hashable
         return
     assert check(crowded, 0, db) is False
@@ -156,9 +157,9 @@ def test_a_question_ends_in_an_observation_or_an_error_and_nothing_else(db: sqli
     """`run` with a model that proposes this text; the second generation must not start after a refusal."""
     asked = []
 
-    def generate(prompt: str, schema: Any = None, *, system: str) -> dict[str, Any]:
+    def generate(prompt: str, schema: Any = None, *, system: str) -> Generation:
         asked.append(schema is not None)
-        return {"raw": text, "finish_reason": "stop"}
+        return {"raw": text, "finish_reason": "stop", "seconds": 0.0}
 
     original, agent.generate = agent.generate, generate
     try:
@@ -211,7 +212,8 @@ def test_an_excerpt_is_one_printable_line(text: str) -> None:
 @pytest.mark.parametrize("reason", ["length", "tool_calls", "", None, "STOP", "stop ", True, 0])
 def test_a_cut_proposal_is_not_decoded(reason: Any, db: sqlite3.Connection) -> None:
     text = '{"outil":"consulter_stock","arguments":{"ref":"REF-001"}}'
-    original, agent.generate = agent.generate, lambda *_args, **_more: {"raw": text, "finish_reason": reason}
+    cut: Generation = {"raw": text, "finish_reason": reason, "seconds": 0.0}
+    original, agent.generate = agent.generate, lambda *_args, **_more: cut
     try:
         result = agent.run(NoSql(), {"query": "?"})  # type: ignore[arg-type]
     finally:

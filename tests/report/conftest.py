@@ -91,7 +91,7 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Outputs:
 def thousand(tmp_path_factory: pytest.TempPathFactory, broken: Outputs) -> Outputs:
     """A run of 1,000 questions with long answers, made from the faulty one."""
     outputs = Outputs(tmp_path_factory.mktemp("thousand"))
-    shop = catalog.load()
+    shop = catalog.shop()
     texts = {query["id"]: query for query in shop["queries"]}
     run = json.loads(broken.json("agent").read_text(encoding="utf-8"))
     pick = random.Random(7)

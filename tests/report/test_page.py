@@ -15,6 +15,7 @@ import pytest
 from src.base.errors import Precondition
 from src.cli import main
 from src.report import content, question, render
+from src.report.records import Panel
 from src.runs.outputs import Outputs
 from src.runs.results import CHECKS
 from src.wording import deliver
@@ -99,10 +100,10 @@ def test_tags_match_and_names_are_unique(which: str, request: pytest.FixtureRequ
     assert links <= set(names)
 
 
-def questions_of(outputs: Outputs) -> list[dict[str, Any]]:
+def questions_of(outputs: Outputs) -> list[Panel]:
     """The questions as the page shows them."""
     run = json.loads(outputs.json("agent").read_text(encoding="utf-8"))
-    return list(content.content(run, None, None)["questions"])
+    return content.content(run, None, None)["questions"]
 
 
 def said(reader: Reader) -> str:
@@ -213,7 +214,7 @@ def test_a_sentence_that_only_lacks_the_published_marker_is_replaced_for_that_re
     result = run["results"][0]
     result["answer"]["raw"], result["trace"][0]["observation"]["stock"] = "1,234", 1234
     result["delivered"] = deliver.deliver(result, "en")
-    page = render.page({**run, "results": [result]}, None, None)
+    page = render.page(run | {"results": [result]}, None, None)
     assert "no fault found" in page
     assert "Delivered (made from the observation: lacks the observed number)" in page
 
@@ -257,7 +258,7 @@ def test_a_share_has_its_count_a_count_of_one_no_plural_and_a_row_of_zeros_is_mu
     assert '<tr class="zero"><th scope="row">cut by the token limit</th>' in source
     assert '<tr><th scope="row">another product was read</th>' in source
     run = json.loads(other.json("agent").read_text(encoding="utf-8"))
-    one = render.page({**run, "results": run["results"][:1]}, None, None)
+    one = render.page(run | {"results": run["results"][:1]}, None, None)
     assert "<p>1 question in <b>English</b>" in one
     assert "1 questions" not in one
 
@@ -358,7 +359,7 @@ def test_without_the_template_library_the_command_says_what_to_install(
 
 
 def test_a_lone_surrogate_reaches_the_page_as_its_escape(tmp_path: Path, right: Outputs) -> None:
-    run: dict[str, Any] = json.loads(right.json("agent").read_text(encoding="utf-8"))
+    run = json.loads(right.json("agent").read_text(encoding="utf-8"))
     run["results"][0]["answer"]["raw"] = "\ud800 9"
     assert "\\ud800 9" in render.page(run, None, None)
 

@@ -112,7 +112,7 @@ def test_output_is_utf8_whatever_the_terminal_claims(reservo: Path) -> None:
 
 
 def test_query_bytes_that_are_not_utf8_are_refused_in_words(reservo: Path) -> None:
-    command = [sys.executable, "-m", "src.run_sql", "query", b"SELECT '\xff'", "--db", str(reservo)]
+    command: list[str | bytes] = [sys.executable, "-m", "src.run_sql", "query", b"SELECT '\xff'", "--db", str(reservo)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "UTF-8" in json.loads(done.stdout)["error"]

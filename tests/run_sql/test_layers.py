@@ -173,7 +173,7 @@ def test_temporary_data_stays_in_memory_with_that_layer_alone(tmp_path: Path) ->
 
 def test_distrust_of_the_schema_alone_keeps_a_view_from_calling_a_programs_function(tmp_path: Path) -> None:
     path = harness.lay_out(tmp_path)
-    outcomes = []
+    outcomes: list[Any] = []
     for layers in ((guard.distrust_schema,), ()):
         con = connect(path, layers=layers)
         con.create_function("touched", 0, lambda: 1)

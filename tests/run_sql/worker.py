@@ -42,7 +42,7 @@ def peak_kib() -> int:
 def opened(case: dict[str, Any]) -> guard.Reservo:
     """Open the case's file with the guards that the case asks for; all of them if it says nothing."""
     if not case.get("text", True):
-        tool.text_fault = lambda sql: None
+        vars(tool)["text_fault"] = lambda sql: None
     wanted = case.get("layers")
     layers = tuple(layer for layer in guard.LAYERS if wanted is None or layer.__name__ in wanted)
     return guard.connect(case["path"], case.get("mode", "ro"), layers)

@@ -16,7 +16,7 @@ from tests.support.project import ROOT, Shop, succeeded, unchanged
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database built once; each test gets a copy."""
     path = tmp_path_factory.mktemp("prepared") / "stock.db"
-    tools.create(path, catalog.load(ROOT / "data" / "products.json")["products"])
+    tools.create(path, catalog.shop(ROOT / "data" / "products.json")["products"])
     return path
 
 

@@ -5,10 +5,12 @@ Run alone with: python -m pytest tests/survival/test_resume.py
 
 import hashlib
 import json
+import operator
 import random
 import re
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -282,6 +284,10 @@ def changed(change: Callable[[Any], object]) -> Callable[[bytes], bytes]:
     return damage
 
 
+def without(key: str, run: Any) -> None:
+    del run["results"][3][key]
+
+
 WRONG_RUN: dict[str, Callable[[bytes], bytes]] = {
     "empty": lambda _: b"",
     "cut": lambda text: text[: len(text) // 2],
@@ -297,11 +303,11 @@ WRONG_RUN: dict[str, Callable[[bytes], bytes]] = {
     "text": lambda _: b'"run"',
     "products": lambda _: (ROOT / "data" / "products.json").read_bytes(),
     **{
-        f"without {key}": changed(lambda run, key=key: run.pop(key))
+        f"without {key}": changed(operator.methodcaller("pop", key))
         for key in ("provenance", "complete", "results", "digest_before", "digest_after", "unchanged")
     },
     **{
-        f"result without {key}": changed(lambda run, key=key: run["results"][3].pop(key))
+        f"result without {key}": changed(partial(without, key))
         for key in ("id", "query", "proposal", "trace", "answer", "error", "seconds")
     },
     "results object": changed(lambda run: run.update(results={})),
