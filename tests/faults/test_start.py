@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from src import agent
+from src.server import client as server_client
 from src.server.client import Client
 from src.server.readiness import NOBODY_ELSEWHERE_S, NOBODY_S, patience
 from src.server.reply import TransportFailure
@@ -72,11 +73,12 @@ def test_a_server_that_cannot_answer_is_named_and_nothing_is_asked(name: str, co
     tally.count("faults", "server start: never ready")
 
 
-def test_a_server_that_is_silent_is_named(shop: Shop) -> None:
-    shop.env |= {"LLM_WAIT_S": "0.4", "LLM_TIMEOUT_S": "0.5"}
+def test_a_server_that_is_silent_is_named(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_client, "CONNECT_S", 0.3)
+    shop.env["LLM_WAIT_S"] = "0.4"
     with serving(lambda _: [wait(30)]) as server:
         shop.url = server.url
-        failed(shop.run("ask", QUESTION), 3, r"no complete reply within 0\.5 s")
+        failed(shop.run("ask", QUESTION), 3, r"no complete reply within 0\.3 s")
     tally.count("faults", "server start: never ready")
 
 
@@ -310,7 +312,7 @@ def test_a_drip_is_cut_at_the_deadline(shop: Shop) -> None:
     slow = [send(http(b"", length=500)), drip(b" " * 500, 0.01), lambda *_: sent.set()]
     with serving(lambda request: slow if request.stage else None) as server:
         shop.url = server.url
-        failed(shop.run("ask", QUESTION), 3, "no complete reply within 0\\.3 s")
+        failed(shop.run("ask", QUESTION), 3, r"no complete reply within 0\.3 s")
         assert not sent.is_set(), "the client listened to the end"
 
 

@@ -2,16 +2,17 @@
 
 import hashlib
 import json
+import multiprocessing
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from functools import cache
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any
 
 from src.run_sql.database import image
 from src.run_sql.values import MAX_CELL_CHARS, MAX_ERROR_CHARS, MAX_NAME_CHARS, MAX_RESULT_CHARS
+from tests.run_sql import worker
 from tests.support import tally
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,20 +72,28 @@ def snapshot(folder: Path) -> dict[str, str]:
     return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(folder.iterdir())}
 
 
+@cache
+def forked() -> ForkServerContext:
+    """What starts a worker: by forking a process that has made the imports, which cost ten times as much as a case."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([worker.__name__])
+    return context
+
+
 def run_case(path: Path, case: dict[str, Any], seconds: float = KILL_SECONDS) -> dict[str, Any]:
-    """Run a case's calls in a process of its own and return the worker's report; TimeoutExpired after the kill."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.run_sql.worker"],
-        input=json.dumps({"path": str(path), **case}),
-        capture_output=True,
-        text=True,
-        timeout=seconds,
-        cwd=ROOT,
-        check=False,
-    )
-    if done.returncode != 0:
-        raise AssertionError(f"the worker ended with {done.returncode}: {done.stderr[-2000:]}")
-    report: dict[str, Any] = json.loads(done.stdout)
+    """Run a case's calls in a process of its own and return the worker's report; `TimeoutError` after the kill."""
+    ours, theirs = forked().Pipe(duplex=False)
+    process = forked().Process(target=worker.work, args=({"path": str(path), **case}, theirs))
+    process.start()
+    theirs.close()
+    try:
+        if not ours.poll(seconds):
+            raise TimeoutError(f"the worker was killed after {seconds} s")
+        report: dict[str, Any] = ours.recv()  # EOFError: the worker died
+    finally:
+        process.kill()
+        process.join()
+        ours.close()
     return report
 
 

@@ -45,8 +45,8 @@ def answering(*replies: bytes | None) -> Iterator[FaultyServer]:
 def test_the_first_accepted_query_ends_it(reservo: Path) -> None:
     with answering(proposal(GOOD), proposal(GOOD)) as server:
         done = run("ask", QUESTION, "--db", str(reservo), LLM_BASE_URL=server.url, R3_EMBEDDED="")
-    assert (done.returncode, done.stderr) == (0, "")
-    lines = done.stdout.splitlines()
+    assert (done.status, done.err) == (0, "")
+    lines = done.out.splitlines()
     assert lines[:2] == ["attempt 1 of 3", f"   {GOOD}"]
     assert json.loads(lines[2])["rows"] == [[5]]
     assert len(server.asked("proposal")) == 1
@@ -55,9 +55,9 @@ def test_the_first_accepted_query_ends_it(reservo: Path) -> None:
 def test_an_error_goes_back_to_the_model_and_the_correction_is_run(reservo: Path) -> None:
     with answering(proposal(BAD), proposal(GOOD)) as server:
         done = run("ask", QUESTION, "--db", str(reservo), LLM_BASE_URL=server.url)
-    assert done.returncode == 0
-    assert NO_COLUMN in done.stdout
-    assert json.loads(done.stdout.splitlines()[-1])["ok"]
+    assert done.status == 0
+    assert NO_COLUMN in done.out
+    assert json.loads(done.out.splitlines()[-1])["ok"]
     first, second = (request.asked for request in server.asked("proposal"))
     assert first == f"Pregunta: {QUESTION}"
     assert second.startswith(first)
@@ -70,14 +70,14 @@ def test_there_are_three_attempts_and_no_fourth_request(reservo: Path) -> None:
     replies = [proposal(query) for query in ("DROP TABLE rooms", "WITH x AS (SELECT 1) DELETE FROM rooms", BAD, GOOD)]
     with answering(*replies) as server:
         done = run("ask", QUESTION, "--db", str(reservo), LLM_BASE_URL=server.url)
-    assert done.returncode == 1
+    assert done.status == 1
     assert len(server.asked("proposal")) == 3
-    assert [text for text in done.stdout.splitlines() if text.startswith("attempt")] == [
+    assert [text for text in done.out.splitlines() if text.startswith("attempt")] == [
         f"attempt {number} of 3" for number in (1, 2, 3)
     ]
-    assert done.stdout.count('"ok": false') == 3
-    assert done.stderr.count("\n") == 1
-    assert f"no query was accepted in 3 attempts, the last error being: {NO_COLUMN}" in done.stderr
+    assert done.out.count('"ok": false') == 3
+    assert done.err.count("\n") == 1
+    assert f"no query was accepted in 3 attempts, the last error being: {NO_COLUMN}" in done.err
     assert harness.snapshot(reservo.parent) == before
 
 
@@ -112,16 +112,16 @@ def test_an_unusable_reply_is_an_attempt_with_its_error_and_is_never_repaired(
 def test_a_server_that_goes_away_is_status_3_and_no_attempt(reservo: Path) -> None:
     with answering(proposal(BAD), None) as server:
         done = run("ask", QUESTION, "--db", str(reservo), LLM_BASE_URL=server.url)
-    assert done.returncode == 3
-    assert "attempt 2" not in done.stdout
-    assert server.url in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert done.status == 3
+    assert "attempt 2" not in done.out
+    assert server.url in done.err
+    assert done.err.count("\n") == 1
 
 
 def test_what_a_model_writes_cannot_steer_the_terminal(reservo: Path) -> None:
     with answering(*[proposal("SELECT '\x1b]0;x\x07\u202e' FROM nowhere")] * 3) as server:
         done = run("ask", QUESTION, "--db", str(reservo), LLM_BASE_URL=server.url)
-    assert all(character.isprintable() or character == "\n" for character in done.stdout + done.stderr)
+    assert all(character.isprintable() or character == "\n" for character in done.out + done.err)
 
 
 def test_the_request_binds_the_model_to_the_tools_schema_and_shows_it_the_tables(
@@ -150,6 +150,6 @@ def test_a_question_that_is_no_text_is_refused_before_any_request(
 
 def test_a_missing_database_is_noticed_before_a_model_is_loaded(tmp_path: Path) -> None:
     done = run("ask", QUESTION, "--embedded", "--db", str(tmp_path / "no.db"))
-    assert done.returncode == 2
-    assert "make one with" in done.stderr
+    assert done.status == 2
+    assert "make one with" in done.err
     assert list(tmp_path.iterdir()) == []

@@ -15,23 +15,16 @@ import pytest
 from src.run_sql.cli import main
 from tests.run_sql import harness
 from tests.run_sql.harness import ROOT
+from tests.support import project
+from tests.support.inprocess import Ended
 
 COMMANDS = ["create", "demo", "query", "exercises", "describe", "ask"]
 COUNT = "SELECT count(*) FROM rooms"
 
 
-def run(*arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in a process of its own, from the project's folder."""
-    return subprocess.run(
-        [sys.executable, "-m", "src.run_sql", *arguments],
-        cwd=ROOT,
-        input=stdin,
-        capture_output=True,
-        encoding="utf-8",
-        env={**os.environ, **environment},
-        timeout=60,
-        check=False,
-    )
+def run(*arguments: str, stdin: str = "", **variables: str) -> Ended:
+    """Run a command from the project's folder."""
+    return project.run(*arguments, program="src.run_sql", stdin=stdin, env={**os.environ, **variables})
 
 
 def one_line(text: str) -> str:
@@ -44,22 +37,22 @@ def one_line(text: str) -> str:
 def test_create_prints_what_it_made_and_never_overwrites(tmp_path: Path) -> None:
     path = tmp_path / "r.db"
     made = run("create", str(path))
-    assert made.returncode == 0
+    assert made.status == 0
     rows = {"rooms": 5, "members": 8, "bookings": 23, "payments": 18}
-    assert json.loads(one_line(made.stdout)) == {"path": str(path), "rows": rows}
+    assert json.loads(one_line(made.out)) == {"path": str(path), "rows": rows}
     content = path.read_bytes()
 
     again = run("create", str(path))
-    assert (again.returncode, again.stdout) == (2, "")
-    assert f"{path} exists and is left as it is" in one_line(again.stderr)
+    assert (again.status, again.out) == (2, "")
+    assert f"{path} exists and is left as it is" in one_line(again.err)
     assert path.read_bytes() == content
 
 
 @pytest.mark.parametrize("command", [["demo"], ["query", "SELECT 1"], ["exercises"]])
 def test_a_missing_database_is_one_line_with_the_command_that_makes_it(tmp_path: Path, command: list[str]) -> None:
     done = run(*command, "--db", str(tmp_path / "no.db"))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert one_line(done.stderr).endswith(f"make one with: python -m src.run_sql create {tmp_path / 'no.db'}")
+    assert (done.status, done.out) == (2, "")
+    assert one_line(done.err).endswith(f"make one with: python -m src.run_sql create {tmp_path / 'no.db'}")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -68,25 +61,25 @@ def test_a_file_that_is_no_database_is_one_line(tmp_path: Path) -> None:
     path.write_text("hello")
     for command in (["demo"], ["query", "SELECT 1"]):
         done = run(*command, "--db", str(path))
-        assert done.returncode == 2
-        assert str(path) in one_line(done.stderr)
+        assert done.status == 2
+        assert str(path) in one_line(done.err)
 
 
 def test_an_answer_is_json_on_stdout_and_a_refusal_is_status_1(reservo: Path) -> None:
     done = run("query", COUNT, "--db", str(reservo))
-    assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(one_line(done.stdout))["rows"] == [[5]]
+    assert (done.status, done.err) == (0, "")
+    assert json.loads(one_line(done.out))["rows"] == [[5]]
 
     done = run("query", "DELETE FROM rooms", "--db", str(reservo))
-    assert (done.returncode, done.stderr) == (1, "")
-    assert json.loads(one_line(done.stdout)) == {"ok": False, "error": "no es de solo lectura (empieza con DELETE)"}
+    assert (done.status, done.err) == (1, "")
+    assert json.loads(one_line(done.out)) == {"ok": False, "error": "no es de solo lectura (empieza con DELETE)"}
 
 
 def test_a_query_can_come_from_standard_input(reservo: Path) -> None:
     done = run("query", "-", "--db", str(reservo), stdin="SELECT 'it''s'\n")
-    assert json.loads(done.stdout)["rows"] == [["it's"]]
+    assert json.loads(done.out)["rows"] == [["it's"]]
     done = run("query", "-", "--db", str(reservo), stdin="SELECT 1 --" + "x" * 10**6)
-    assert "demasiado larga" in json.loads(done.stdout)["error"]
+    assert "demasiado larga" in json.loads(done.out)["error"]
 
 
 @pytest.mark.parametrize(("rows", "status"), [("3", 0), ("0", 1), ("101", 1), ("x", 2), ("1.5", 2), ("9" * 5000, 2)])
@@ -94,21 +87,21 @@ def test_a_row_limit_out_of_range_is_refused_and_one_that_is_no_number_is_wrong_
     reservo: Path, rows: str, status: int
 ) -> None:
     done = run("query", "SELECT id FROM bookings", "--db", str(reservo), "--max-rows", rows)
-    assert done.returncode == status
-    assert "Traceback" not in done.stderr
+    assert done.status == status
+    assert "Traceback" not in done.err
 
 
 def test_nothing_in_a_cell_or_a_name_can_steer_a_terminal(reservo: Path) -> None:
     query = "SELECT char(27) || '[2J' || char(8238) || char(155) AS \"\x1b]0;x\x07\""
     done = run("query", query, "--db", str(reservo))
-    assert all(character.isprintable() or character == "\n" for character in done.stdout)
-    answer = json.loads(done.stdout)
+    assert all(character.isprintable() or character == "\n" for character in done.out)
+    answer = json.loads(done.out)
     assert (answer["columns"], answer["rows"]) == (["\x1b]0;x\x07"], [["\x1b[2J\u202e\x9b"]])
 
 
 def test_output_is_utf8_whatever_the_terminal_claims(reservo: Path) -> None:
     done = run("query", "", "--db", str(reservo), PYTHONIOENCODING="ascii", LC_ALL="C")
-    assert json.loads(done.stdout)["error"] == "consulta vacía"
+    assert json.loads(done.out)["error"] == "consulta vacía"
 
 
 def test_query_bytes_that_are_not_utf8_are_refused_in_words(reservo: Path) -> None:
@@ -121,7 +114,7 @@ def test_query_bytes_that_are_not_utf8_are_refused_in_words(reservo: Path) -> No
 def test_demo_and_exercises_leave_the_file_and_the_folder_as_they_were(reservo: Path) -> None:
     before = harness.snapshot(reservo.parent)
     for command in ("demo", "exercises"):
-        assert run(command, "--db", str(reservo)).returncode == 0
+        assert run(command, "--db", str(reservo)).status == 0
     assert harness.snapshot(reservo.parent) == before
 
 
@@ -140,30 +133,30 @@ def test_the_demo_fails_when_the_file_changes_meanwhile(
 def test_describe_checks_and_prints(tmp_path: Path) -> None:
     for form in ("anthropic", "openai", "mcp"):
         done = run("describe", "--format", form, "--tool", "count_rows", "--check")
-        assert (done.returncode, done.stderr) == (0, "")
-        assert "count_rows" in json.dumps(json.loads(done.stdout))
+        assert (done.status, done.err) == (0, "")
+        assert "count_rows" in json.dumps(json.loads(done.out))
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_says_what_the_command_does_and_gives_an_example(command: str) -> None:
     done = run(command, "--help")
-    assert done.returncode == 0
-    assert f"example: python -m src.run_sql {command}" in done.stdout
-    assert done.stdout.count("\n") > 5
+    assert done.status == 0
+    assert f"example: python -m src.run_sql {command}" in done.out
+    assert done.out.count("\n") > 5
 
 
 def test_the_general_help_names_every_command() -> None:
     done = run("--help")
-    assert done.returncode == 0
+    assert done.status == 0
     for command in COMMANDS:
-        assert f"\n    {command}" in done.stdout
+        assert f"\n    {command}" in done.out
 
 
 @pytest.mark.parametrize("arguments", [[], ["nope"], ["query"], ["describe", "--format", "xml"]])
 def test_wrong_use_is_one_line_and_status_2(arguments: list[str]) -> None:
     done = run(*arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "--help" in one_line(done.stderr)
+    assert (done.status, done.out) == (2, "")
+    assert "--help" in one_line(done.err)
 
 
 def test_a_reader_that_stops_early_causes_no_traceback(reservo: Path) -> None:
@@ -194,8 +187,8 @@ def test_a_full_disk_under_the_output_is_one_line(reservo: Path) -> None:
 
 def test_the_folder_of_results_can_be_named_by_the_environment(tmp_path: Path) -> None:
     done = run("create", R3_OUTPUTS=str(tmp_path))
-    assert json.loads(done.stdout)["path"] == str(tmp_path / "reservo.db")
-    assert run("query", COUNT, R3_OUTPUTS=str(tmp_path)).returncode == 0
+    assert json.loads(done.out)["path"] == str(tmp_path / "reservo.db")
+    assert run("query", COUNT, R3_OUTPUTS=str(tmp_path)).status == 0
 
 
 @pytest.mark.parametrize(
@@ -217,18 +210,18 @@ def test_a_signal_in_the_middle_of_a_query_is_one_line_and_status_1(
 @pytest.mark.parametrize("path", ["", ".", "/"])
 def test_create_refuses_a_folder_in_one_line(path: str) -> None:
     done = run("create", path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "is a folder; name a file in it" in one_line(done.stderr)
+    assert (done.status, done.out) == (2, "")
+    assert "is a folder; name a file in it" in one_line(done.err)
 
 
 @pytest.mark.parametrize("place", ["default", "named"])
 def test_create_makes_the_default_folder_and_no_other(place: str, tmp_path: Path) -> None:
     folder = tmp_path / "new" / "er"
     if place == "default":
-        assert run("create", R3_OUTPUTS=str(folder)).returncode == 0
-        assert run("query", COUNT, R3_OUTPUTS=str(folder)).returncode == 0
+        assert run("create", R3_OUTPUTS=str(folder)).status == 0
+        assert run("query", COUNT, R3_OUTPUTS=str(folder)).status == 0
     else:
         done = run("create", str(folder / "r.db"))
-        assert done.returncode == 2
-        assert f"the folder {folder} does not exist" in one_line(done.stderr)
+        assert done.status == 2
+        assert f"the folder {folder} does not exist" in one_line(done.err)
         assert list(tmp_path.iterdir()) == []

@@ -1,14 +1,13 @@
-"""Run one case's calls on one guarded connection and print what came back, as JSON; killed from outside if it hangs.
+"""Run one case's calls on one guarded connection and send what came back; killed from outside if it hangs.
 
-A process of its own for each case, `python -m tests.run_sql.worker`, with `{"path", "calls"}` on standard input and
+A process of its own for each case, forked from one that has made the imports. A case is `{"path", "calls"}` and
 perhaps `max_rows`. A test that takes guards away names the layers that stay in `layers`, or sets `mode` to `rw`, or
 `text` to false.
 """
 
-import json
 import os
-import sys
 import time
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +47,8 @@ def opened(case: dict[str, Any]) -> guard.Reservo:
     return guard.connect(case["path"], case.get("mode", "ro"), layers)
 
 
-def main() -> None:
-    """Open, call, measure, print."""
-    case = json.load(sys.stdin)
+def work(case: dict[str, Any], to: Connection) -> None:
+    """Open, call, measure, send."""
     os.chdir(Path(case["path"]).parent)  # a relative file name in a statement would land here, where the test looks
     queries = [expand(call) for call in case["calls"]]
     limits = {"max_rows": case["max_rows"]} if "max_rows" in case else {}
@@ -64,8 +62,4 @@ def main() -> None:
         seconds.append(time.process_time() - start)
     peak = peak_kib() - before
     con.close()
-    json.dump({"answers": answers, "seconds": seconds, "peak_kib": peak}, sys.stdout, allow_nan=False)
-
-
-if __name__ == "__main__":
-    main()
+    to.send({"answers": answers, "seconds": seconds, "peak_kib": peak})
