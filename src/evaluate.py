@@ -73,6 +73,8 @@ def evaluate_run(outputs: Outputs, data: Path, other: Path | None = None) -> tup
         "beyond": beyond.beyond(run["results"], references(run["results"], products)),
         "against": _against(run, other, products),
     }
+    if "mixed" in run:
+        result["mixed"] = run["mixed"]
     return store.write_json(outputs.json("evaluation"), result), result
 
 

@@ -257,6 +257,7 @@ class Server(TypedDict):
     device: str | None
     parameters: int | None
     chat_template_sha256: str | None
+    listed: NotRequired[str | None]  # what /v1/models said, where every reply named another model
     defaults: dict[str, bool | int | float | str]  # sampling settings; what is sent takes precedence
 
 
@@ -267,14 +268,26 @@ class DataFile(TypedDict):
     sha256: str
 
 
+class Prompts(TypedDict):
+    """The two system prompts."""
+
+    choose: str
+    word: str
+
+
 class Conditions(TypedDict):
-    """What decides about the text of an answer."""
+    """What decides about the text of an answer: `runs.conditions`."""
 
     server: Server
+    prompts: Prompts
+    schema: JsonObject  # of the first generation
     generation: Sampling
+    read: str  # the SELECT
+    code: str  # SHA-256 over the files that turn a question into an answer
     language: Language
     database: str  # SHA-256 before the first question
     guard_answers: bool
+    wording: str | None  # SHA-256 over the checks of a sentence and their words; None without guarded wording
 
 
 class Identity(Machine, Conditions):
@@ -298,7 +311,8 @@ class Run(TypedDict):
     """agent.json (configs/agent.schema.json)."""
 
     provenance: RunProvenance
-    complete: bool  # every question has a result
+    complete: bool  # every question has a result, and one model gave them all
+    mixed: NotRequired[dict[str, list[str]]]  # the models, or builds, that the replies name where they are several
     resumed: bool
     kept: int  # results taken over from an interrupted run
     digest_before: str  # SHA-256 of the database

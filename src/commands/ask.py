@@ -5,7 +5,7 @@ from src.base.errors import CheckFailed, Precondition, ServerUnavailable
 from src.base.printable import say
 from src.base.records import AskProvenance, Language
 from src.commands import show
-from src.runs import database, provenance, session, store
+from src.runs import conditions, database, provenance, store
 from src.runs.outputs import Outputs
 from src.server.reply import BadReply, TransportFailure
 from src.wording import deliver
@@ -24,14 +24,14 @@ def ask(outputs: Outputs, question: str, language: Language, guarded: bool) -> N
 
     Raises `CheckFailed` when the proposal was refused, `ServerUnavailable` when the server failed.
     """
-    conditions: AskProvenance = {**provenance.program(), **session.conditions(outputs, language, guarded, say)}
+    made_under: AskProvenance = {**provenance.program(), **conditions.conditions(outputs, language, guarded, say)}
     failures: list[Exception] = []
     with database.opened(outputs) as db:
         result = agent.run(db, {"query": question}, failed=failures.append)
     if guarded:
         result["delivered"] = deliver.deliver(result, language)
     say(show.stages(result))
-    say(str(store.write_json(outputs.json("ask"), {"provenance": conditions, "result": result})))
+    say(str(store.write_json(outputs.json("ask"), {"provenance": made_under, "result": result})))
     for failure in failures:
         kind = ServerUnavailable if isinstance(failure, TransportFailure | BadReply) else CheckFailed
         raise kind(f"{'the model server failed' if kind is ServerUnavailable else 'refused'}: {failure}")

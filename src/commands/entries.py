@@ -135,6 +135,8 @@ def evaluate(args: argparse.Namespace) -> None:
         return
     path, result = evaluate.evaluate_run(outputs, args.data, args.against)
     say(f"{tables.evaluation(result)}\n{path}")
+    if "mixed" in result:
+        raise CheckFailed(f"more than one model answered in {outputs.json('agent')}; start a new run")
     if not result["unchanged"]:
         raise CheckFailed(f"{outputs.database} changed during the run; see the digests in {outputs.json('agent')}")
 

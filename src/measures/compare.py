@@ -1,21 +1,22 @@
 """Two runs side by side, question by question, if they may be compared at all.
 
-They may when everything that decides about a text or a time is the same: model, server, settings, language, data,
-database, questions in flight, machine. The program's version may differ; finding what it changed is what this is for.
+They may when what was asked, of whom and on which machine is the same: model, server, settings, language, data,
+database, questions in flight. Prompts, schema, SELECT and program may differ and are named: finding what their change
+did is what this is for.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from src.base.errors import Precondition
-from src.base.printable import dumps
-from src.base.records import Observation, Result, Run, RunProvenance
+from src.base.records import Observation, Result, Run
 from src.measures.records import Change, Changes, Stage
 from src.runs import runfile
+from src.runs.conditions import differing, in_words
 
 # Parts of the provenance that two comparable runs share. `guard_answers` is not one: the model's text is the same.
 SAME = ("server", "generation", "language", "data", "database", "jobs", "platform", "cpu")
-NOTED = ("program", "python", "sqlite", "guard_answers", "time")
+NOTED = ("prompts", "schema", "read", "code", "program", "python", "sqlite", "guard_answers", "wording", "time")
 REMEDY = "name a folder of results or its agent.json with --against"
 
 
@@ -29,30 +30,12 @@ def against(run: Run, other: Run, name: str) -> Changes:
 
     Raises `Precondition` naming each condition that differs.
     """
-    different = [*differing(run["provenance"], other["provenance"]), *(_incomplete(run, other))]
+    here, there = run["provenance"], other["provenance"]
+    different = [in_words(*found) for found in differing(there, here, SAME)] + _incomplete(run, other)
     if different:
         raise Precondition(f"these runs cannot be compared: {'; '.join(different)}")
-    here, there = run["provenance"], other["provenance"]
-    notes = {key: [there.get(key), here.get(key)] for key in NOTED if there.get(key) != here.get(key)}
+    notes = {name: [then, now] for name, then, now in differing(there, here, NOTED)}
     return {"run": name, "notes": notes, "questions": len(run["results"]), "changed": changed([other, run])}
-
-
-def differing(here: RunProvenance, there: RunProvenance) -> list[str]:
-    """Name what differs in the conditions of two runs, e.g. `server.slots: 1 there, 4 here`."""
-    found = []
-    for key in SAME:
-        ours, theirs = here.get(key), there.get(key)
-        if isinstance(ours, dict) and isinstance(theirs, dict):
-            pairs = [(f"{key}.{name}", theirs.get(name), ours.get(name)) for name in sorted({*ours, *theirs})]
-        else:
-            pairs = [(key, theirs, ours)]
-        found += [f"{name}: {_short(a)} there, {_short(b)} here" for name, a, b in pairs if a != b]
-    return found
-
-
-def _short(value: object) -> str:
-    text = dumps(value)
-    return text if len(text) <= 80 else f"{text[:80]}…"
 
 
 def _incomplete(run: Run, other: Run) -> list[str]:

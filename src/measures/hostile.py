@@ -103,6 +103,8 @@ def evaluate_run(outputs: Outputs, data: Path) -> tuple[Path, HostileEvaluation]
             f"{len(breaches)} questions executed something other than an allowed read, "
             f"the first is {first['id']}: {first['what']}; see {path}"
         )
+    if "mixed" in run:
+        raise CheckFailed(f"more than one model answered in {outputs.json('agent')}; start a new run")
     if not run["unchanged"]:
         raise CheckFailed(f"{outputs.database} changed during the run; see {path}")
     return path, result

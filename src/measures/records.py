@@ -109,6 +109,7 @@ class Evaluation(TypedDict):
 
     provenance: Measured
     complete: bool
+    mixed: NotRequired[dict[str, list[str]]]  # the models that answered, where they were several
     unchanged: bool
     measures: Measures
     published: Published
@@ -149,5 +150,6 @@ class HostileEvaluation(TypedDict):
 
     provenance: Measured
     complete: bool
+    mixed: dict[str, list[str]]  # the models that answered, where they were several
     unchanged: bool
     measures: HostileMeasures

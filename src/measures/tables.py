@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import get_args
 
 from src.base.printable import dumps, excerpt
-from src.measures import rows
+from src.measures import published, rows
 from src.measures.beyond import SPLIT
 from src.measures.published import PUBLISHED
 from src.measures.records import Beyond, Comparison, Evaluation, Measures, Stage, Times
@@ -55,10 +55,15 @@ def heading(evaluation: Evaluation) -> str:
         f"client on {conditions['cpu']}" if "cpu" in conditions else "",
     )
     lines = [", ".join(excerpt(part) for part in named if part)]
-    if not evaluation["complete"]:
+    if mixed := evaluation.get("mixed"):
+        models = "; ".join(f"{what} {' and '.join(map(excerpt, names))}" for what, names in mixed.items())
+        lines.insert(0, f"TWO MODELS ANSWERED ({models}): these figures are nobody's; start a new run")
+    elif not evaluation["complete"]:
         lines.append(f"INCOMPLETE: {evaluation['measures']['queries']} results; finish the run with agent --resume")
     if not evaluation["unchanged"]:
         lines.append("THE DATABASE CHANGED during the run")
+    if other := published.not_r3(conditions):
+        lines.append(f"not R3's: {', '.join(other)}; the published columns were made with others")
     return "\n".join(lines)
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeGuard, cast
 
 from src.base.records import JsonValue, Negatives, Result, Run
-from src.measures import beyond, rows
+from src.measures import beyond, published, rows
 from src.measures.records import Evaluation, Measure, Times
 from src.report.question import FILTERS, OUTCOMES, SHORT, TEXT_SHOWN, duration, question, shown
 from src.report.records import Bars, Figures, Page, Panel, Part, Verdict
@@ -46,6 +46,7 @@ def content(
         "language_name": LANGUAGES[run["provenance"]["language"]],
         "server": run["provenance"]["server"],
         "figures": measured,
+        "not_r3": published.not_r3(run["provenance"]),
         "figures_note": said,
         "negatives": attempts,
         "negatives_note": _about_negatives(run, attempts),
@@ -118,11 +119,11 @@ def _of_this_run(run: Run, evaluation: JsonValue) -> tuple[Figures | None, str]:
 
 def _figures(evaluation: Evaluation) -> Figures:
     """What the page shows of an evaluation; the published figures with their source."""
-    ours, block, published = evaluation["measures"], evaluation["beyond"], evaluation["published"]
+    ours, block, r3 = evaluation["measures"], evaluation["beyond"], evaluation["published"]
     columns = [side for _, side in rows.sides(block)]
     total = ours["queries"]
     return {
-        "source": f"{published['source']}, {published['model']} on an {published['machine']}",
+        "source": f"{r3['source']}, {r3['model']} on an {r3['machine']}",
         "measures": [_measure(key, words, evaluation) for key, words in rows.MEASURES],
         "faults": [*rows.counted(block), *rows.replaced(block)],
         "shares": [
@@ -137,13 +138,13 @@ def _measure(key: Measure, words: str, evaluation: Evaluation) -> dict[str, str]
     """One published measure: ours with the count behind a share, and those of the published runs in one text."""
     ours = evaluation["measures"]
     share = not isinstance(ours[key], int) and key != "mean_ms"
-    published = " · ".join(rows.number(theirs[key]) for theirs in evaluation["published"]["runs"])
+    theirs = " · ".join(rows.number(theirs[key]) for theirs in evaluation["published"]["runs"])
     return {
         "key": key,
         "words": words,
         "ours": duration(ours[key]) if key == "mean_ms" else rows.number(ours[key]),
         "of": _of(ours[key], ours["queries"]) if share else "",
-        "theirs": f"{published} ms" if key == "mean_ms" else published,
+        "theirs": f"{theirs} ms" if key == "mean_ms" else theirs,
     }
 
 

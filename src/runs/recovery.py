@@ -12,6 +12,7 @@ from pathlib import Path
 from src.base.errors import Precondition
 from src.base.records import JsonValue, Question, Result
 from src.runs import runfile, store
+from src.runs.conditions import differing, in_words
 from src.runs.outputs import Outputs
 from src.runs.session import Run, Say
 
@@ -30,8 +31,8 @@ def resume(run: Run, say: Say) -> None:
     """Take over the finished results of an interrupted run under the same conditions.
 
     A question that failed in transport, or whose line in the journal is damaged, counts as not asked. Raises
-    `Precondition` when there is nothing to resume or when model, settings, language, data or database differ: two of
-    them are never mixed in one result.
+    `Precondition` when there is nothing to resume or when anything differs that decides about an answer: two
+    conditions are never mixed in one result.
     """
     journal = run.outputs.journal
     entries = store.Journal(journal).read()
@@ -39,14 +40,14 @@ def resume(run: Run, say: Say) -> None:
         raise Precondition(f"{journal} holds no interrupted run; start one with: {run.outputs.command('agent')}")
     header = entries[0]
     found = header.get("identity") if isinstance(header, dict) else None
-    if not isinstance(found, dict) or not run.identity.keys() <= found.keys():
+    if not isinstance(found, dict) or "server" not in found:
         raise Precondition(
             f"{journal} is not a journal of this program; move it away and start anew: {run.outputs.command('agent')}"
         )
-    differing = [name for name, value in run.identity.items() if found[name] != value]
-    if differing:
+    if different := differing(found, run.identity, list(run.identity)):
         raise Precondition(
-            f"the interrupted run in {journal} was made under different conditions: {', '.join(differing)}; "
+            f"the interrupted run in {journal} was made under different conditions: "
+            f"{'; '.join(in_words(*each) for each in different)}; "
             "finish it under its own conditions, or start anew without --resume"
         )
     run.results, damaged = _finished(entries[1:], run.questions)

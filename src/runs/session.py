@@ -9,15 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from src import agent
-from src.base.errors import CheckFailed, Interrupted, Precondition, ServerUnavailable, interruption
-from src.base.records import Conditions, Identity, JournalEntry, JournalHeader, Language, Question, Result
-from src.base.records import Run as Record
-from src.runs import catalog, jobs, provenance, store
+from src.base.errors import Interrupted, Precondition, ServerUnavailable, interruption
+from src.base.records import Identity, JournalEntry, JournalHeader, Language, Question, Result
+from src.runs import catalog, conditions, jobs, provenance, record, store
 from src.runs.outputs import Outputs
-from src.server import client, readiness
-from src.server.reply import BadReply, TransportFailure
-from src.tools import digest
 from src.wording import deliver
 
 GIVE_UP_AFTER = 3  # transport failures in a row: one may be chance, three mean that the server is down
@@ -54,7 +49,7 @@ def begin(
     questions = catalog.questions(catalog.load(data), language)
     identity: Identity = {
         **provenance.machine(),
-        **conditions(outputs, language, guarded, say),
+        **conditions.conditions(outputs, language, guarded, say),
         "data": catalog.origin(data),
         "jobs": in_flight,
     }
@@ -62,26 +57,6 @@ def begin(
         has = "1 slot" if slots == 1 else f"{slots} slots"
         say(f"the server has {has}; the other {in_flight - slots} of {in_flight} questions in flight will wait")
     return Run(outputs, identity, questions)
-
-
-def conditions(outputs: Outputs, language: Language, guarded: bool, say: Say) -> Conditions:
-    """Wait for the server and return what decides about the text of an answer.
-
-    Raises `ServerUnavailable`.
-    """
-    server = client.current()
-    readiness.wait_ready(server, say)
-    try:
-        reported = provenance.server(server)
-    except (TransportFailure, BadReply) as exc:
-        raise ServerUnavailable(f"model server {server.config.base_url}: {exc}; see its log") from None
-    return {
-        "server": reported,
-        "generation": agent.GENERATION,
-        "language": language,
-        "database": digest(outputs.database),
-        "guard_answers": guarded,
-    }
 
 
 def work(run: Run, progress: Callable[[Result], object]) -> Path:
@@ -99,7 +74,7 @@ def work(run: Run, progress: Callable[[Result], object]) -> Path:
             try:
                 _ask_all(run, journal, progress)
             finally:
-                record = _write(run, path)
+                made = record.write(run.outputs, run.identity, run.questions, run.results, run.kept)
     except KeyboardInterrupt as exc:
         raise Interrupted(f"{interruption(exc)}; {_kept(run)}") from exc
     except BrokenPipeError as exc:
@@ -108,7 +83,7 @@ def work(run: Run, progress: Callable[[Result], object]) -> Path:
         raise Precondition(f"{exc.strerror or exc}: the results cannot be written; {_kept(run)}") from exc
     if not run.missing:
         run.outputs.journal.unlink()
-    _check(run, record, path)
+    record.check(made, run.outputs)
     return path
 
 
@@ -143,63 +118,5 @@ def _withdraw(run: Run, failures: int) -> None:
     del run.results[-failures:]
 
 
-def _check(run: Run, record: Record, path: Path) -> None:
-    """Raise `CheckFailed` unless one database, unchanged, and one model stand behind the results."""
-    if not record["unchanged"]:
-        raise CheckFailed(f"{run.outputs.database} changed during the run; see the two digests in {path}")
-    replies = [reply for result in run.results for reply in (result["proposal"], result["answer"]) if reply]
-    for key in ("model", "build"):
-        named = sorted({reply[key] for reply in replies if key in reply})
-        if len(named) > 1:
-            raise CheckFailed(
-                f"the model server changed during the run: its replies name two of {key}, "
-                f"{' and '.join(named[:2])}; start a new run"
-            )
-
-
-def _digest_now(run: Run) -> str | None:
-    try:
-        return digest(run.outputs.database)
-    except FileNotFoundError:
-        return None
-
-
 def _entry(result: Result, transport: bool) -> JournalEntry:
     return {"result": result, "transport_failure": transport}
-
-
-def _write(run: Run, path: Path) -> Record:
-    """Write `agent.json` in the order of the questions and return its content.
-
-    An incomplete one never takes the place of a complete one.
-    """
-    order = {question["id"]: place for place, question in enumerate(run.questions)}
-    complete = not run.missing
-    if not complete and path.exists() and not _is_incomplete(path):
-        path.replace(path.with_name("agent.previous.json"))
-    after = _digest_now(run)
-    record: Record = {
-        "provenance": {
-            **provenance.program(),
-            **run.identity,
-            "tokens_from_cache": provenance.tokens_from_cache(run.results),
-        },
-        "complete": complete,
-        "resumed": bool(run.kept),
-        "kept": run.kept,
-        "digest_before": run.identity["database"],
-        "digest_after": after,
-        "unchanged": after == run.identity["database"],
-        "results": sorted(run.results, key=lambda result: order[result["id"]]),
-    }
-    store.write_json(path, record)
-    return record
-
-
-def _is_incomplete(path: Path) -> bool:
-    """Whether this is an incomplete run of ours, which a later state of the same may replace."""
-    try:
-        found = store.read_json(path, "it is replaced")
-    except Precondition:
-        return False
-    return isinstance(found, dict) and found.get("complete") is False

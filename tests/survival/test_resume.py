@@ -65,7 +65,7 @@ def test_a_run_asked_of_one_model_is_not_finished_by_another(shop: Shop) -> None
     assert shop.read()["provenance"]["server"]["model"] == "a"
     with serving(nameless) as server:
         shop.url, shop.env["LLM_MODEL"] = server.url, "b"
-        failed(shop.run("agent", "--resume"), 2, "made under different conditions: server;")
+        failed(shop.run("agent", "--resume"), 2, "made under different conditions: server.")
         assert not server.asked("proposal")
     tally.count("survival", "resume under other conditions")
 
@@ -80,7 +80,7 @@ def test_another_model_is_refused_and_nothing_is_asked(plan: Any, broken_off: Sh
     before = (broken_off.outputs / JOURNAL).read_bytes(), (broken_off.outputs / "agent.json").read_bytes()
     with serving(plan) as server:
         broken_off.url = server.url
-        failed(broken_off.run("agent", "--resume"), 2, "made under different conditions: server;")
+        failed(broken_off.run("agent", "--resume"), 2, "made under different conditions: server.")
         assert not server.asked("proposal")
     assert before == ((broken_off.outputs / JOURNAL).read_bytes(), (broken_off.outputs / "agent.json").read_bytes())
     tally.count("survival", "resume under other conditions")
@@ -105,7 +105,7 @@ def test_another_language_data_or_database_is_refused(name: str, broken_off: Sho
         db.close()
     with serving() as server:
         broken_off.url = server.url
-        failed(broken_off.run("agent", "--resume", *args), 2, f"made under different conditions: {name};")
+        failed(broken_off.run("agent", "--resume", *args), 2, f"made under different conditions: {name}")
         assert not server.asked("proposal")
     broken_off.database.write_bytes(original)
     tally.count("survival", "resume under other conditions")
