@@ -150,6 +150,5 @@ class HostileEvaluation(TypedDict):
 
     provenance: Measured
     complete: bool
-    mixed: dict[str, list[str]]  # the models that answered, where they were several
     unchanged: bool
     measures: HostileMeasures

@@ -85,6 +85,7 @@ class Page(TypedDict):
     server: Server
     figures: Figures | None  # None where `evaluate` has measured no such run
     figures_note: str  # why
+    not_r3: list[str]  # what of the request is not R3's
     negatives: Negatives | None
     negatives_note: str
     questions: list[Panel]
