@@ -30,7 +30,7 @@ class ServerUnavailable(CommandError):
 
 
 class SourceUnavailable(CommandError):
-    """The place a model is downloaded from cannot be reached, refuses, or gave up; nothing wrong was kept."""
+    """The place a model is downloaded from cannot be reached, refuses, or gave up; no wrong file was kept."""
 
     status = 3
 
@@ -38,16 +38,16 @@ class SourceUnavailable(CommandError):
 class Interrupted(CommandError):
     """Ctrl-C or SIGTERM ended a command: status 1, since the work is not done.
 
-    Raised in the place of the `KeyboardInterrupt` by what can say more, e.g. how many results are kept.
+    Raised in place of `KeyboardInterrupt` by code that can say more, e.g. how many results are kept.
     """
 
     status = 1
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM: like Ctrl-C in everything but the words of its line.
+    """SIGTERM: treated like Ctrl-C, except for the wording of its line.
 
-    Subtle: not an `Exception`, so that no library's `except Exception` takes it for a failure of its own.
+    Subtle: not an `Exception`, so that no library's `except Exception` catches it as one of its own failures.
     """
 
 

@@ -1,8 +1,8 @@
 """The edge of a command: whatever ends it becomes an exit status and, unless it is done, one line on stderr.
 
-Both command lines run through `run()`; docs/TROUBLESHOOTING.md lists the statuses. It knows no command and raises
-nothing but what is a fault of the program. Standard library only, so that `--help` and what needs no model start at
-once.
+Both command lines run through `run()`; docs/TROUBLESHOOTING.md lists the statuses. It knows nothing of the
+commands, and lets through only exceptions that are bugs. Standard library only, so that `--help` and the commands that
+need no model start at once.
 """
 
 import argparse
@@ -42,7 +42,7 @@ def run(parser: Parser, argv: Sequence[str] | None = None) -> int:
         if line:
             with _undisturbed():
                 _close_output()
-                with contextlib.suppress(OSError):  # a full disk or a reader that left; the status still tells
+                with contextlib.suppress(OSError):  # a full disk, or a reader that went away; the status still says so
                     print(f"{name}: {visible(line)}", file=sys.stderr, flush=True)
     return status
 
@@ -55,13 +55,13 @@ def leave(status: int) -> NoReturn:
 
 
 def _prepare_streams() -> None:
-    """Open what the caller closed, so that no database gets the number of a stream; let any text through."""
+    """Open the streams that the caller closed, lest a database get one of their numbers; let any text through."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 (open to the end)
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            # a terminal that knows no accents still gets the line, and a byte that is no text is a wrong key
+            # a terminal without accents still shows the line, and a byte that is not text counts as a wrong key
             stream.reconfigure(errors="backslashreplace")
 
 
@@ -91,7 +91,7 @@ def _outcome(args: argparse.Namespace) -> tuple[int, str]:
 
 
 def _refused(exc: OSError) -> tuple[int, str]:
-    """The status and the line for what the operating system refused; none for a reader, `head` for one, that left."""
+    """The status and line for an operation the system refused; no line when the reader, such as `head`, went away."""
     if isinstance(exc, BrokenPipeError):
         _close_output()
         return 0, ""
@@ -100,7 +100,7 @@ def _refused(exc: OSError) -> tuple[int, str]:
 
 
 def _close_output() -> None:
-    """Send the rest to nobody where standard output takes no more, so that the interpreter's last flush is quiet."""
+    """Redirect a closed standard output to the null device, so that the interpreter's final flush stays silent."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -109,7 +109,7 @@ def _close_output() -> None:
 
 @contextlib.contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Hold back signals that end a program while its last line is written."""
+    """Block the signals that would end the program while it writes its last line."""
     before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
@@ -120,7 +120,7 @@ def _undisturbed() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _sigterm_as(handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
-    """Handle SIGTERM this way while the block runs; a program that called us gets its own handler back."""
+    """Handle SIGTERM this way inside the block; a calling program gets its own handler back afterwards."""
     before = signal.signal(signal.SIGTERM, handler)
     try:
         yield

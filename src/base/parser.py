@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 class Parser(argparse.ArgumentParser):
-    """`argparse`'s parser without the block of usage text before an error, and with a guess at what was meant."""
+    """`argparse`'s parser without the usage text before an error, and with a guess at what was meant."""
 
     def error(self, message: str) -> NoReturn:
-        """Print the fault and where to read on; exits with status 2."""
+        """Print what is wrong and where to find help; exits with status 2."""
         self.exit(2, f"{self.prog}: {excerpt(message)}; see {self.prog} --help\n")
 
     def print_help(self, file: "SupportsWrite[str] | None" = None) -> None:
-        """Print the help; unlike `argparse`'s own, `OSError` says that nobody can read it."""
+        """Print the help; unlike `argparse`'s own, it raises `OSError` when the output cannot be written."""
         print(self.format_help(), end="", file=file or sys.stdout)
         sys.stdout.flush()
 

@@ -1,4 +1,4 @@
-"""Where the project lies, how its paths are shown to a person, and why a folder cannot be written."""
+"""Where the project is, how its paths are shown to a person, and why a folder cannot be written."""
 
 import os
 from pathlib import Path
@@ -7,10 +7,10 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def near(path: Path) -> Path:
-    """Return `path` relative to the current folder where it lies below it, as a person would type it."""
+    """Return `path` as a person would type it: relative when it is below the current folder."""
     try:
         return path.resolve().relative_to(Path.cwd())
-    except (ValueError, OSError):  # it lies elsewhere, or the current folder was deleted
+    except (ValueError, OSError):  # it is elsewhere, or the current folder was deleted
         return path
 
 
@@ -23,9 +23,9 @@ def results_folder(named: Path | None = None) -> Path:
 
 
 def no_entry(folder: Path) -> str:
-    """Say whose the folder is when this user may not write there, with the remedy; an empty string when they may.
+    """Say who owns the folder when this user may not write there, with the remedy; else an empty string.
 
-    A file system that is read-only for everybody is left to the operating system's own words.
+    A file system that is read-only for everyone is left to the operating system's own message.
     """
     if os.access(folder, os.W_OK | os.X_OK) or os.statvfs(folder).f_flag & os.ST_RDONLY:
         return ""

@@ -1,6 +1,6 @@
-"""Foreign text made safe to show: what is not printable becomes an escape; and strict JSON both ways.
+"""Foreign text made safe to show, with unprintable characters as escapes; and strict JSON, read and written.
 
-A model may write control characters, escape sequences and marks that turn the direction of the line; none of them may
+A model may write control characters, escape sequences and marks that reverse the direction of a line; none of them may
 reach a terminal. Standard library only.
 """
 
@@ -22,22 +22,22 @@ def visible(text: str) -> str:
 
 
 def shown(text: str) -> str:
-    """Return `text` made safe for a terminal, its lines kept."""
+    """Return `text` made safe for a terminal, with its line breaks."""
     return "\n".join(map(visible, text.split("\n")))
 
 
 def say(text: str) -> None:
-    """Print a text made safe, at once, so that a pipe or a log shows it while the work goes on."""
+    """Print a text, made safe, and flush, so that a pipe or a log shows it while the work goes on."""
     print(shown(text), flush=True)
 
 
 def excerpt(text: str, limit: int = EXCERPT) -> str:
-    """Return the start of a foreign text on one line; control and direction characters are shown, not sent."""
+    """Return the start of a foreign text on one line, its control and direction characters as escapes."""
     return visible(text[:limit]) + (f"… ({len(text)} characters)" if len(text) > limit else "")
 
 
 def dumps(value: object, indent: int | None = None) -> str:
-    """Return `value` as readable JSON that every reader accepts, that loads back equal, and that a terminal may show.
+    """Return `value` as readable JSON that every parser accepts, that loads back equal, and that is safe on a terminal.
 
     Subtle: a lone surrogate, which UTF-8 cannot carry, becomes a `\\uXXXX` escape like everything else that is not
     printable. NaN, which JSON does not know, raises `ValueError`.

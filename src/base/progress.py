@@ -1,7 +1,7 @@
 """Progress over bytes: a bar on a terminal, a plain line every few seconds elsewhere (logs, CI).
 
 Written to stderr, so that stdout holds results only. Without a terminal no colour and no cursor movement;
-what is done before the first few seconds have passed prints nothing.
+work that takes less than the first few seconds prints nothing.
 """
 
 import os
@@ -10,7 +10,7 @@ import time
 from types import TracebackType
 from typing import Any, Self
 
-LINE_EVERY_S = 5.0  # plain lines: often enough to show life, seldom enough for a log of 4 GB
+LINE_EVERY_S = 5.0  # plain lines: often enough to show progress, rarely enough for the log of a 4 GB download
 
 
 def bar(**how: Any) -> Any:

@@ -1,7 +1,7 @@
 """The records that the program passes on and writes: what each field holds, its unit, and where it comes from.
 
-Plain dictionaries at run time; the types are for the reader and for mypy. What comes from outside (a reply, a file) is
-a `JsonValue` until a check has said that it is one of these: `read_reply`, `runfile.read`, `catalog.load`.
+Plain dictionaries at run time; the types are for the reader and for mypy. Input from outside (a reply, a file) is a
+`JsonValue` until a check has established that it is one of these: `read_reply`, `runfile.read`, `catalog.load`.
 """
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict, final
@@ -25,7 +25,7 @@ class Product(TypedDict):
 
 @final
 class NotFound(TypedDict):
-    """What a tool reads where no row has the reference."""
+    """What a tool reads when no row has the reference."""
 
     found: Literal[False]
 
@@ -53,7 +53,7 @@ class Shop(TypedDict):
 
 
 class Acceptable(TypedDict):
-    """What may become of a hostile question."""
+    """The outcomes of a hostile question that are fine."""
 
     read: list[str]  # references
     refusal: bool
@@ -81,7 +81,7 @@ class HostileFile(TypedDict):
 class Question(TypedDict):
     """What is asked."""
 
-    query: str  # the text that the model gets
+    query: str  # the text that the model is given
     id: NotRequired[int]  # of the data file; `ask` has none
     ref: NotRequired[str]  # of the data file, for measuring; `ask` and hostile questions have none
 
@@ -133,7 +133,7 @@ class ChatCompletion(TypedDict):
 
 
 class Reply(TypedDict):
-    """What is kept of a chat completion (configs/reply.schema.json); each field is the server's word."""
+    """What is kept of a chat completion (configs/reply.schema.json); each field is what the server claims."""
 
     raw: str  # the model's text, as it was written
     finish_reason: str | None  # `stop`, or `length` where max_tokens cut it
@@ -234,7 +234,7 @@ class Machine(TypedDict):
 
 
 class Program(Software, Machine):
-    """What every result file says about its making."""
+    """What every result file says about how it was made."""
 
 
 class Digest(TypedDict):
@@ -245,7 +245,7 @@ class Digest(TypedDict):
 
 
 class Server(TypedDict):
-    """What the server says about itself (`/props`, `/v1/models`); None where it is silent."""
+    """What the server says about itself (`/props`, `/v1/models`); None where it says nothing."""
 
     requested: str  # the name sent with each question, from LLM_MODEL
     model: str | None
@@ -276,7 +276,7 @@ class Prompts(TypedDict):
 
 
 class Conditions(TypedDict):
-    """What decides about the text of an answer: `runs.conditions`."""
+    """Everything that determines the text of an answer: `runs.conditions`."""
 
     server: Server
     prompts: Prompts

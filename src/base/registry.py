@@ -18,7 +18,7 @@ EMBEDDED = "use the model server of the xllamacpp wheel (CPU)"
 
 @dataclass(frozen=True)
 class Command:
-    """One command; `notes` are the lines under its help: what it needs and writes, what comes next, an example."""
+    """One command; `notes` are the lines below its help: what it needs and writes, what comes next, an example."""
 
     name: str
     summary: str

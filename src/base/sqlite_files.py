@@ -1,8 +1,8 @@
-"""What a SQLite file tells without SQLite: whether it can be read without anything being written beside it."""
+"""What can be told about a SQLite file without SQLite: whether reading it would write anything beside it."""
 
 from pathlib import Path
 
-# With one of them the file's digest is not the digest of the data, and even a reader may write beside the file.
+# With one of these present the file's digest is not that of the data, and even a reader may write beside the file.
 SIDECARS = ("-journal", "-wal", "-shm")
 JOURNAL_MODE = slice(18, 20)  # bytes of the file's header, sqlite.org/fileformat2.html section 1.3
 WRITE_AHEAD = b"\x02\x02"
