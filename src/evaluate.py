@@ -1,6 +1,6 @@
 """`evaluate`: what the tutorial publishes about a run, measured on ours.
 
-A right observation does not make a right sentence: the two are measured separately. The published marker is weak on
+A correct observation does not make a correct sentence: the two are measured separately. The published marker is weak on
 purpose (the stock number anywhere in the answer); it says nothing about the rest of the sentence.
 """
 
@@ -22,7 +22,7 @@ NOT_FOUND: NotFound = {"found": False}
 
 
 def reference(ref: str, products: Iterable[Product]) -> Observation:
-    """Return the record that a right read of `ref` gives: the product, or `{"found": False}` for REF-999."""
+    """Return the record that a correct read of `ref` gives: the product, or `{"found": False}` for REF-999."""
     return next((product for product in products if product["ref"] == ref), None) or NOT_FOUND
 
 
