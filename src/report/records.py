@@ -25,7 +25,7 @@ class Panel(TypedDict):
     checks: list[tuple[str, str]]  # a state, and the checks in it
     other: list[str] | None  # the reference asked about, and the one read
     observation: str | None
-    answer: str | None
+    answer: list[tuple[str, bool]] | None  # in pieces, each with whether no list allows it
     fault_names: list[str]  # keys of `wording.check.FAULTS`
     faults: list[str]  # the same in words
     delivered: Delivered | None
