@@ -1,4 +1,4 @@
-"""What the published marker does not see: how the sentences are worded, and where the time went.
+"""What the published marker does not see: what the sentences say, and where the time went.
 
 A separate block beside the four published measures, never mixed with them. Each wording measure names the queries
 concerned. A text is compared with the observation; only `marker_differs` looks at the reference record, as R3 does.

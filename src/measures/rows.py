@@ -8,7 +8,7 @@ from src.wording.check import FAULTS
 
 MEASURES: tuple[tuple[Measure, str], ...] = (
     ("queries", "questions asked"),
-    ("observation_correct", "share read right from the database"),
+    ("observation_correct", "share read correctly from the database"),
     ("errors", "refused or failed questions"),
     ("answer_marker_present", "share of answers with the stock number, or introuvable"),
     ("mean_ms", "mean time of a question, both generations"),

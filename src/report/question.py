@@ -22,9 +22,9 @@ TEXT_SHOWN = 2000  # characters of one text on the page; agent.json has the whol
 # What became of a question: the letter of the stage that decided (for small cells), a sign, the words of the legend.
 # Hostile questions have no reference, hence the last.
 OUTCOMES = {
-    "right": ("", "✓", "right read, no fault found in the model’s sentence"),
-    "wording": ("S", "✗", "right read, a fault in the model’s sentence"),
-    "missing": ("S", "✗", "right read, the model’s sentence lacks the number"),
+    "right": ("", "✓", "read correctly, no fault found in the model’s sentence"),
+    "wording": ("S", "✗", "read correctly, a fault in the model’s sentence"),
+    "missing": ("S", "✗", "read correctly, the model’s sentence lacks the number"),
     "other": ("O", "≠", "another product was read than the one asked about"),
     "refused": ("P", "✗", "proposal refused, nothing read"),
     "failed": ("!", "✗", "the server or the database failed"),
@@ -46,10 +46,10 @@ SHORT = {
     "cut": "cut",
     "figure_missing": "number missing",
     "unsupported_number": "another number",
-    "zero_as_not_found": "0 worded as not found",
-    "stock_as_not_found": "stock worded as not found",
-    "stock_as_none": "stock worded as none",
-    "not_found_as_stock": "unknown product worded as a stock",
+    "zero_as_not_found": "0 described as not found",
+    "stock_as_not_found": "stock described as not found",
+    "stock_as_none": "stock described as none",
+    "not_found_as_stock": "unknown product described as a stock",
     "not_listed": "words no list allows",
     "no_lists": "a language without lists",
 }
@@ -182,7 +182,7 @@ def _read_cell(result: Result, other: tuple[str, str] | None, before: str) -> Ce
         return ("failed", "✗", "the database could not be read") if before == "right" else NOT_REACHED
     if other:
         return ("other", "≠", visible(f"asked {other[0]}, read {other[1]}"))
-    return ("right", "✓", "right read") if "ref" in result else ("unjudged", "?", OUTCOMES["unjudged"][2])
+    return ("right", "✓", "read correctly") if "ref" in result else ("unjudged", "?", OUTCOMES["unjudged"][2])
 
 
 def _sentence_cell(result: Result, faults: list[str]) -> Cell:

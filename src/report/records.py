@@ -17,7 +17,7 @@ class Panel(TypedDict):
     query: str | None  # None where the heading is the whole of it
     outcome: str  # a key of `question.OUTCOMES`
     flags: list[str]  # keys of `question.FILTERS`
-    clean: bool  # read right, and no fault found in the sentence
+    clean: bool  # read correctly, and no fault found in the sentence
     cells: list[Cell]  # one for each stage
     summary: str
     proposal: str | None
