@@ -10,14 +10,15 @@ import time
 from types import TracebackType
 from typing import Any, Self
 
+from src.base import environment
+
 LINE_EVERY_S = 5.0  # plain lines: often enough to show progress, rarely enough for the log of a 4 GB download
 
 
 def bar(**how: Any) -> Any:
     """Return a tqdm bar; tqdm's own environment variables do not apply, since a wrong one would be a traceback."""
-    for name in [name for name in os.environ if name.startswith("TQDM_")]:
-        del os.environ[name]
-    from tqdm import tqdm
+    with environment.changed({name: None for name in os.environ if name.startswith("TQDM_")}):  # read on import
+        from tqdm import tqdm
 
     return tqdm(**how)
 

@@ -176,7 +176,7 @@ class Sampling(TypedDict):
     temperature: float
     seed: int
     max_tokens: int
-    cache_prompt: bool  # llama.cpp's extension
+    cache_prompt: NotRequired[bool]  # llama.cpp's extension, sent to no other server
 
 
 class Message(TypedDict):

@@ -7,10 +7,9 @@ others are left out by that SQL, since what was never read cannot leak.
 import json
 import sqlite3
 from collections.abc import Iterable
-from typing import TypeGuard, cast
+from typing import Any, TypedDict, cast
 
 from src.base.records import JsonObject, Product
-from src.going_further.records import LowStock
 from src.tools import COLUMNS
 
 TOOL = "lister_stock_bas"
@@ -20,6 +19,12 @@ READ = (
     "SELECT ref,name,stock FROM products WHERE stock<=? AND ref IN (SELECT value FROM json_each(?))"
     " ORDER BY stock,ref LIMIT ?"
 )
+
+
+class LowStock(TypedDict):
+    """What this tool reads; none where nothing is both low and the caller's."""
+
+    products: list[Product]
 
 
 SCHEMA: JsonObject = {
@@ -38,23 +43,24 @@ SCHEMA: JsonObject = {
 }
 
 
-def names_it(call: object) -> TypeGuard[JsonObject]:
+def names_it(call: Any) -> bool:
     """Whether a call, of whatever type, names this tool; anything else is left to `toolcall()`."""
     return _has_plain_keys(call) and type(call.get("outil")) is str and call["outil"] == TOOL
 
 
-def threshold(call: JsonObject) -> int:
+def threshold(call: dict[str, Any]) -> int:
     """Return the threshold of a well-formed call of this tool; `ValueError` for every other."""
     if set(call) != {"outil", "arguments"}:
         raise ValueError("Outil interdit ou appel mal formé")
     args = call["arguments"]
-    most = args["seuil"] if _has_plain_keys(args) and set(args) == {"seuil"} else None
-    if type(most) is not int or not 0 <= most <= MAX_THRESHOLD:
+    if not _has_plain_keys(args) or set(args) != {"seuil"} or type(args["seuil"]) is not int:
         raise ValueError("Seuil ou arguments invalides")
-    return most
+    if not 0 <= args["seuil"] <= MAX_THRESHOLD:
+        raise ValueError("Seuil ou arguments invalides")
+    return int(args["seuil"])
 
 
-def _has_plain_keys(value: object) -> TypeGuard[JsonObject]:
+def _has_plain_keys(value: Any) -> bool:
     """Exact types, as in `toolcall()`: a subclass may bring its own == and hash."""
     return type(value) is dict and all(type(key) is str for key in value)
 

@@ -41,7 +41,7 @@ def conditions(outputs: Outputs, language: Language, guarded: bool, say: Callabl
         "server": reported,
         "prompts": {"choose": agent.CHOOSE, "word": agent.WORD},
         "schema": agent.SCHEMA,
-        "generation": agent.GENERATION,
+        "generation": server.accepted(agent.GENERATION),
         "read": tools.READ,
         "code": _digest(DECIDING),
         "language": language,

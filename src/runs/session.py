@@ -1,4 +1,4 @@
-"""`agent`: all questions of a data file, in order, each result saved as it arrives.
+"""`agent`: all questions of a data file, in order, each result kept as it comes.
 
 A finished question is one line of the journal, forced to disk; `agent.json` is written when the run ends, complete or
 not. Three transport failures in a row mean that the server is down. The database digest before and after must agree.
@@ -13,6 +13,7 @@ from src.base.errors import Interrupted, Precondition, ServerUnavailable, interr
 from src.base.records import Identity, JournalEntry, JournalHeader, Language, Question, Result
 from src.runs import catalog, conditions, jobs, provenance, record, store
 from src.runs.outputs import Outputs
+from src.server.failures import Ours
 from src.wording import deliver
 
 GIVE_UP_AFTER = 3  # transport failures in a row: one may be chance, three mean that the server is down
@@ -63,8 +64,8 @@ def work(run: Run, progress: Callable[[Result], object]) -> Path:
     """Ask the questions that have no result yet and write `agent.json`; returns its path.
 
     Raises `ServerUnavailable` when the server is down and `CheckFailed` when the database or the model changed, after
-    writing. Anything else that ends the run early, Ctrl-C included, leaves `agent.json` with the finished results,
-    marked incomplete; on a full disk only the journal has them.
+    writing. Whatever else ends the run early, Ctrl-C included, leaves `agent.json` with what was finished, marked
+    incomplete; on a full disk only the journal has them.
     """
     path = run.outputs.json("agent")
     header: JournalHeader = {"identity": run.identity}
@@ -75,6 +76,8 @@ def work(run: Run, progress: Callable[[Result], object]) -> Path:
                 _ask_all(run, journal, progress)
             finally:
                 made = record.write(run.outputs, run.identity, run.questions, run.results, run.kept)
+    except Ours as exc:
+        raise Ours(f"{exc}; {_kept(run)}") from exc
     except KeyboardInterrupt as exc:
         raise Interrupted(f"{interruption(exc)}; {_kept(run)}") from exc
     except BrokenPipeError as exc:
@@ -88,8 +91,16 @@ def work(run: Run, progress: Callable[[Result], object]) -> Path:
 
 
 def _kept(run: Run) -> str:
-    kept, remedy = len(run.results) - len(run.lost), run.outputs.command("agent --resume")
-    return f"{kept} of {len(run.questions)} results are kept, finish with: {remedy}"
+    """How many results there are, and the command that finishes the run under its own conditions."""
+    words = "agent --resume"
+    if run.identity["jobs"] > 1:
+        words += f" --jobs {run.identity['jobs']}"
+    if run.identity["language"] != "en":
+        words += f" --lang {run.identity['language']}"
+    if run.identity["guard_answers"]:
+        words += " --guard-answers"
+    kept = len(run.results) - len(run.lost)
+    return f"{kept} of {len(run.questions)} results are kept, finish with: {run.outputs.command(words)}"
 
 
 def _ask_all(run: Run, journal: store.Journal, progress: Callable[[Result], object]) -> None:
@@ -112,7 +123,7 @@ def _ask_all(run: Run, journal: store.Journal, progress: Callable[[Result], obje
 
 
 def _withdraw(run: Run, failures: int) -> None:
-    """Take the last results back: with no server to answer them, these questions have not been asked."""
+    """Take the last results back: questions that nobody was there to answer have not been asked."""
     for result in run.results[-failures:]:
         run.lost.discard(result["id"])
     del run.results[-failures:]

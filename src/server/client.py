@@ -1,36 +1,36 @@
 """HTTP to the model server: a connection for each exchange, a deadline on it, a bound on the reply.
 
 Calls go straight to `LLM_BASE_URL`: proxy variables, redirects and `.netrc` do not apply to a local server.
-No retries: a failure is reported once, as `TransportFailure` (no complete reply arrived) or `BadReply` (it did arrive).
+No retries: a failure is reported once, as `TransportFailure` (no complete reply arrived), `BadReply` (it did arrive),
+or `failures.Ours` (this machine could not ask).
 A kept-alive connection would save half a millisecond, and would have to ask again when the server had closed it.
 """
 
-import http.client
 import json
 import socket
 import threading
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import requests
 import urllib3
 from requests import codes
 
 from src.base.printable import excerpt
-from src.base.records import ChatRequest, JsonValue, Reply
-from src.server import connection, settings
+from src.base.records import ChatRequest, JsonObject, JsonValue, Reply, Sampling
+from src.server import connection, failures, settings
 from src.server.deadline import Deadline
-from src.server.reply import BadReply, TransportFailure, read_reply
+from src.server.reply import BadReply, read_reply
 from src.server.settings import Settings
 
-# What the libraries' own reading of a broken header ends with; RuntimeError: no thread for the deadline.
-UNREADABLE = (AttributeError, LookupError, RuntimeError, TypeError)
 CONNECT_S = 5.0  # a local server accepts at once; a missing one should not cost a whole timeout
+OTHERS = (*failures.UNREADABLE, RuntimeError)  # the last one: no thread for the deadline
+REFUSALS = (codes.bad_request, codes.unauthorized, codes.forbidden, codes.unprocessable_entity)
+EXTENSIONS = {"cache_prompt"}  # of a request: fields that only llama.cpp has
+LLAMA = {"build_info", "default_generation_settings"}  # one of them is in every /props of llama.cpp
 REPLY_BYTES = 8 << 20  # 8 MiB: far above 100 tokens, so that odd but whole answers are stored rather than lost
 
-
-class UnknownHost(TransportFailure):
-    """The host name cannot be resolved."""
+Sent = TypeVar("Sent", bound=Sampling)
 
 
 class Client:
@@ -40,6 +40,7 @@ class Client:
         self.config = config
         self._sockets: list[Any] = []
         self._expired = False
+        self._extended: bool | None = None  # whether llama.cpp answers there; None until /props has told
         self._deadline = Deadline(self._cut)  # a socket timeout alone lets a slow drip go on for ever
         self._requests: dict[tuple[str, str], requests.PreparedRequest] = {}
         self._session = requests.Session()
@@ -48,20 +49,50 @@ class Client:
         self._session.headers["Accept-Encoding"] = "identity"  # a compressed reply could outgrow the bound
         if config.api_key:
             self._session.headers["Authorization"] = f"Bearer {config.api_key}"
-        adapter = connection.adapter(self._sockets, lambda: self._expired)
+        adapter = connection.adapter(self._sockets, lambda: self._expired, config.authorities)
         self._session.mount("http://", adapter)
         self._session.mount("https://", adapter)
 
     def chat(self, body: ChatRequest) -> Reply:
         """Send one chat completion request and return what `read_reply` returns."""
+        body = self.accepted(body)
         status, content = self._exchange("POST", "/v1/chat/completions", self.config.timeout_s, body)
         if status != codes.ok:
             raise BadReply(f"HTTP {status}: {_server_message(content)}")
         return read_reply(content)
 
-    def get(self, path: str) -> tuple[int, JsonValue]:
+    def get(self, path: str, seconds: float = CONNECT_S) -> tuple[int, JsonValue]:
         """Return the status and the JSON value at `path`, or `None` in place of a body that is not JSON."""
-        status, content = self._exchange("GET", path, CONNECT_S)
+        return self._json("GET", path, seconds)
+
+    def props(self) -> JsonObject:
+        """What llama.cpp's /props tells, asked anew; empty for another server, or one too slow to tell."""
+        try:
+            _, found = self.get("/props", self.config.timeout_s)
+        except failures.TooSlow:
+            return {}
+        told = found if isinstance(found, dict) else {}
+        self._extended = not LLAMA.isdisjoint(told)
+        return told
+
+    def accepted(self, body: Sent) -> Sent:
+        """Return `body` with the fields that this server takes: those that only llama.cpp knows go to llama.cpp alone.
+
+        A strict server answers 400 to a field that it does not know. /props, which no other server has, decides.
+        """
+        if self._extended is None:
+            self.props()
+        if self._extended is not False:
+            return body
+        return cast(Sent, {name: value for name, value in body.items() if name not in EXTENSIONS})
+
+    def takes_questions(self, seconds: float) -> bool:
+        """Whether a request without a question is refused as one: for servers that offer nothing else to ask."""
+        status, body = self._json("POST", "/v1/chat/completions", seconds, {})
+        return status in REFUSALS and isinstance(body, dict) and ("error" in body or "detail" in body)
+
+    def _json(self, method: str, path: str, seconds: float, body: Any = None) -> tuple[int, JsonValue]:
+        status, content = self._exchange(method, path, seconds, body)
         try:
             return status, json.loads(content)
         except (ValueError, RecursionError):
@@ -79,8 +110,9 @@ class Client:
                 if self._expired:  # where no length is declared, our own cut looks like the regular end
                     raise TimeoutError
                 return response.status_code, content
-        except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError, *UNREADABLE) as exc:
-            raise _failure(TimeoutError() if self._expired else exc, seconds) from exc
+        except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError, *OTHERS) as exc:
+            limit = round(seconds, 2)
+            raise failures.named(TimeoutError() if self._expired else exc, min(CONNECT_S, limit), limit) from exc
         finally:
             while self._sockets:
                 self._sockets.pop().close()
@@ -109,37 +141,6 @@ class Client:
         for sock in self._sockets:
             with suppress(OSError):  # it may have ended by itself
                 sock.shutdown(socket.SHUT_RDWR)  # below TLS as well
-
-
-def _failure(exc: BaseException, seconds: float) -> TransportFailure:
-    """Name a transport failure in a few words; the library's own text carries object addresses and whole URLs."""
-    chain = [exc]
-    while (inner := chain[-1].__cause__ or chain[-1].__context__ or _wrapped(chain[-1])) and inner not in chain:
-        chain.append(inner)
-    if any(isinstance(link, urllib3.exceptions.NameResolutionError) for link in chain):
-        return UnknownHost("the host name is unknown")
-    for kind, words in (
-        (ConnectionRefusedError, "connection refused"),
-        (urllib3.exceptions.ConnectTimeoutError, f"no connection within {min(CONNECT_S, seconds):g} s"),
-        (TimeoutError, f"no complete reply within {seconds:g} s"),
-        (urllib3.exceptions.ReadTimeoutError, f"no complete reply within {seconds:g} s"),
-        (http.client.RemoteDisconnected, "the server closed the connection without a reply"),
-        (ConnectionResetError, "connection reset"),
-        (http.client.BadStatusLine, "the reply is not HTTP"),
-        (http.client.IncompleteRead, "the reply was cut short"),
-        (AttributeError, "the reply's headers cannot be read"),
-        (LookupError, "the reply's headers cannot be read"),
-        (TypeError, "the reply's headers cannot be read"),
-    ):
-        if any(isinstance(link, kind) for link in chain):
-            return TransportFailure(words)
-    return TransportFailure(excerpt(f"{type(chain[-1]).__name__}: {chain[-1]}"))
-
-
-def _wrapped(exc: BaseException) -> BaseException | None:
-    """The exception that requests and urllib3 hand over as an argument or a `reason` rather than as a cause."""
-    candidates = [getattr(exc, "reason", None), *exc.args]
-    return next((found for found in candidates if isinstance(found, BaseException)), None)
 
 
 def _server_message(content: bytes) -> str:

@@ -6,11 +6,13 @@ them. Nothing here knows what is asked.
 
 import http.client
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import urllib3
 from requests.adapters import HTTPAdapter
+
+from src.base import certificates
 
 
 class _Reply(http.client.HTTPResponse):
@@ -31,11 +33,11 @@ class _Reply(http.client.HTTPResponse):
         return super()._safe_read(amt)  # type: ignore[misc, no-any-return]  # private, and the same since Python 2
 
 
-def adapter(live: list[Any], expired: Callable[[], bool]) -> HTTPAdapter:
+def adapter(live: list[Any], expired: Callable[[], bool], authorities: Sequence[str] = ()) -> HTTPAdapter:
     """An adapter whose connections leave their socket in `live`, for the deadline to shut.
 
     `expired` says whether the deadline has passed already: a host name can take longer to look up than the whole time,
-    and then there was no socket yet to shut.
+    and then there was no socket yet to shut. Certificates of `authorities` are trusted besides the usual ones.
     """
 
     def noted(sock: socket.socket) -> socket.socket:
@@ -63,5 +65,7 @@ def adapter(live: list[Any], expired: Callable[[], bool]) -> HTTPAdapter:
     plain = type("PlainPool", (urllib3.HTTPConnectionPool,), {"ConnectionCls": Plain})
     secure = type("SecurePool", (urllib3.HTTPSConnectionPool,), {"ConnectionCls": Secure})
     made = HTTPAdapter(pool_connections=1, pool_maxsize=1, max_retries=0)
+    if authorities:
+        made.poolmanager.connection_pool_kw["ssl_context"] = certificates.context(authorities)
     made.poolmanager.pool_classes_by_scheme = {"http": plain, "https": secure}
     return made

@@ -5,13 +5,14 @@ program does not know which server answers. Its log is kept beside the results.
 """
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
+from src.base import environment
+from src.base.children import ended
 from src.base.errors import Precondition, ServerUnavailable
 from src.base.paths import ROOT
 from src.server import settings
@@ -53,8 +54,12 @@ def running(log: Path, say: Callable[[str], object], model_key: str = "embedded"
     try:
         url = _announced(child, log)
         say(f"the embedded model server is ready on {url}")
-        with _environment(LLM_BASE_URL=url, LLM_API_KEY=""):
+        with environment.changed({"LLM_BASE_URL": url, "LLM_API_KEY": ""}):
             yield
+    except ServerUnavailable as exc:
+        if child.poll() is None:
+            raise
+        raise ServerUnavailable(f"{exc} (the embedded server ended {ended(child.returncode)}; see {log})") from exc
     finally:
         _stop(child)
 
@@ -71,7 +76,8 @@ def _announced(child: "subprocess.Popen[bytes]", log: Path) -> str:
     if "error" in announced:
         raise Precondition(announced["error"])
     if "url" not in announced:
-        raise ServerUnavailable(f"the embedded model server ended before it was ready; see {log}")
+        how = ended(child.wait(STOP_S)) if not line else "its first line unread"
+        raise ServerUnavailable(f"the embedded model server ended before it was ready, {how}; see {log}")
     return str(announced["url"])
 
 
@@ -84,17 +90,3 @@ def _stop(child: "subprocess.Popen[bytes]") -> None:
     except subprocess.TimeoutExpired:
         child.kill()
         child.wait()
-
-
-@contextmanager
-def _environment(**values: str) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value

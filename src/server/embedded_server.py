@@ -64,10 +64,7 @@ def serve(
     try:
         import xllamacpp
     except ImportError as exc:
-        raise Precondition(
-            f"the embedded server needs the xllamacpp wheel ({exc}); "
-            "install it with: pip install --require-hashes -r configs/embedded.lock"
-        ) from exc
+        raise Precondition(f"the embedded server needs the xllamacpp wheel ({exc}); {_remedy(exc)}") from exc
     params = xllamacpp.CommonParams()
     params.model.path = str(paths[0])
     params.model_alias = {model.label}  # without an alias the reply's `model` is the file's path
@@ -81,6 +78,15 @@ def serve(
         return xllamacpp.Server(params)
     except RuntimeError as exc:
         raise Precondition(f"llama.cpp could not start with {paths[0].name} on {host}:{port} ({exc})") from exc
+
+
+def _remedy(exc: ImportError) -> str:
+    """What helps where the wheel cannot be imported: it may be there, and lack a library of the system."""
+    if isinstance(exc, ModuleNotFoundError):
+        return "install it with: pip install --require-hashes -r configs/embedded.lock"
+    if "libgomp" in str(exc):
+        return "the wheel is there and the system's OpenMP is not: install the system's package libgomp1 (or libgomp)"
+    return "the wheel is there, and this system's libraries do not fit it"
 
 
 def wait_for_the_end(with_stdin: bool) -> None:

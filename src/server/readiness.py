@@ -7,12 +7,14 @@ is asked of the model here.
 import ipaddress
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from requests import codes
 
 from src.base.errors import ServerUnavailable
-from src.server.client import Client, UnknownHost
+from src.server.client import CONNECT_S, Client
+from src.server.failures import TooSlow, UnknownHost, Untrusted
 from src.server.reply import BadReply, TransportFailure
 
 NOBODY_S = 15.0  # how long to retry a refused connection here: a server that was just started needs a moment
@@ -22,6 +24,20 @@ UNKNOWN_S = 5.0  # how long to retry an unresolved name
 LOADING = (codes.internal_server_error, codes.bad_gateway, codes.service_unavailable, codes.gateway_timeout)
 NO_GET = (codes.method_not_allowed, codes.not_implemented)
 POLL_S = 0.5
+LEAST_S = 1.0  # one look takes this long at most, however short LLM_WAIT_S is
+START = (
+    "start it with 'docker compose up -d server' (or server-cpu) and see 'docker compose logs server' (or "
+    "server-cpu), or use --embedded"
+)
+ADDRESS = "look at LLM_BASE_URL"
+
+
+class State(NamedTuple):
+    """What keeps the server from answering, how many seconds that may last, and what can be done; no words: ready."""
+
+    words: str = ""
+    patience_s: float = 0
+    remedy: str = START
 
 
 def wait_ready(client: Client, say: Callable[[str], object]) -> None:
@@ -30,22 +46,23 @@ def wait_ready(client: Client, say: Callable[[str], object]) -> None:
     Raises `ServerUnavailable` naming the address, the last state and the remedy: nobody listens, the model is still
     loading after `LLM_WAIT_S`, or something other than a model server answers.
     """
-    started, told = time.monotonic(), ""
+    started, waited, told = time.monotonic(), 0.0, ""
+    limit = client.config.wait_s
     while True:
-        state, patience_s = _state(client)
-        if not state:
+        # A slow server is given longer each time: one that needs 8 s for a reply would else be asked in vain for ever.
+        state = _state(client, min(max(CONNECT_S, waited), max(limit - waited, LEAST_S)))
+        if not state.words:
             return
         waited = time.monotonic() - started
-        if waited >= min(patience_s, client.config.wait_s):
+        if waited >= min(state.patience_s, limit):
             raise ServerUnavailable(
-                f"model server {client.config.base_url}: {state} (waited {waited:.0f} s); start it with "
-                "'docker compose up -d server' (or server-cpu) and see 'docker compose logs server' (or server-cpu), "
-                "or use --embedded"
+                f"model server {client.config.base_url}: {state.words} (waited {waited:.1f} s); {state.remedy}"
             )
-        if state != told:
-            say(f"waiting for the model server at {client.config.base_url}: {state}")
-            told = state
-        time.sleep(POLL_S)
+        if state.words != told:
+            say(f"waiting for the model server at {client.config.base_url}: {state.words}")
+            told = state.words
+        time.sleep(min(POLL_S, limit - waited))
+        waited = time.monotonic() - started
 
 
 def patience(base_url: str) -> float:
@@ -58,25 +75,45 @@ def patience(base_url: str) -> float:
     return NOBODY_S if here else NOBODY_ELSEWHERE_S
 
 
-def _state(client: Client) -> tuple[str, float]:
-    """What keeps the server from answering, and how many seconds that may last; an empty text when it is ready."""
+def _state(client: Client, seconds: float) -> State:
+    """Look once, each request taking `seconds` at most."""
+    wait_s = client.config.wait_s
     try:
-        status, body = client.get("/health")
-        if status == codes.ok and isinstance(body, dict) and body.get("status") == "ok":
-            return "", 0
-        if status in LOADING:
-            loading = ": loading the model" if status == codes.service_unavailable else ""
-            return f"not ready, HTTP {status}{loading}", client.config.wait_s
-        # Servers other than llama.cpp have no /health, or an empty one; nearly all list their models.
-        status, body = client.get("/v1/models")
+        health = _health(client, seconds)
+        if health is not None:
+            return health
+        # Servers other than llama.cpp have no /health, an empty or a slow one; nearly all list their models.
+        status, body = client.get("/v1/models", seconds)
+        if status == codes.not_found and client.takes_questions(seconds):
+            return State()
+    except TooSlow as exc:
+        return State(str(exc), wait_s)
+    except UnknownHost as exc:
+        return State(str(exc), UNKNOWN_S)
+    except Untrusted as exc:
+        return State(str(exc), 0, ADDRESS)
     except TransportFailure as exc:
-        return str(exc), UNKNOWN_S if isinstance(exc, UnknownHost) else patience(client.config.base_url)
+        return State(str(exc), patience(client.config.base_url))
     except BadReply as exc:
-        return str(exc), 0
+        return State(str(exc), 0, ADDRESS)
     if status == codes.ok and isinstance(body, dict) and isinstance(body.get("data"), list):
-        return "", 0
+        return State()
     if status in NO_GET:  # it takes questions only; the first one will tell
-        return "", 0
+        return State()
     if status in (codes.unauthorized, codes.forbidden):
-        return f"HTTP {status}; check LLM_API_KEY", 0
-    return f"something answers there (HTTP {status}), but not as a model server", 0
+        return State(f"HTTP {status}", 0, "check LLM_API_KEY")
+    return State(f"something answers there (HTTP {status}), but not as a model server", 0, ADDRESS)
+
+
+def _health(client: Client, seconds: float) -> State | None:
+    """What llama.cpp's own /health says; `None` where it says nothing, or not in time."""
+    try:
+        status, body = client.get("/health", seconds)
+    except TooSlow:  # a gateway may ask all its models before it answers here
+        return None
+    if status == codes.ok and isinstance(body, dict) and body.get("status") == "ok":
+        return State()
+    if status in LOADING:
+        loading = ": loading the model" if status == codes.service_unavailable else ""
+        return State(f"not ready, HTTP {status}{loading}", client.config.wait_s)
+    return None

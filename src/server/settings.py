@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
+from src.base import certificates
 from src.base.errors import Precondition
 from src.base.parser import whole
 
@@ -36,6 +37,7 @@ class Settings:
     model: str
     timeout_s: float
     wait_s: float
+    authorities: tuple[str, ...] = ()  # files and folders of certificates to trust besides the usual ones
 
 
 def from_environment(env: Mapping[str, str] = os.environ) -> Settings:
@@ -45,7 +47,9 @@ def from_environment(env: Mapping[str, str] = os.environ) -> Settings:
     if not (key.isascii() and key.isprintable()):
         raise Precondition("LLM_API_KEY holds characters that an HTTP header cannot carry; check how it was set")
     model = env.get("LLM_MODEL") or MODEL
-    return Settings(base, key, model, _seconds(env, "LLM_TIMEOUT_S", TIMEOUT_S), _seconds(env, "LLM_WAIT_S", WAIT_S))
+    timeout_s, wait_s = _seconds(env, "LLM_TIMEOUT_S", TIMEOUT_S), _seconds(env, "LLM_WAIT_S", WAIT_S)
+    authorities = certificates.authorities(env) if base.startswith("https:") else ()
+    return Settings(base, key, model, timeout_s, wait_s, authorities)
 
 
 def _base_url(url: str) -> str:

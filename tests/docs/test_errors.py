@@ -19,6 +19,7 @@ RAISED = {
     "CheckFailed",
     "Interrupted",
     "KeyboardInterrupt",
+    "Ours",
     "Precondition",
     "ServerUnavailable",
     "SourceUnavailable",
@@ -28,8 +29,8 @@ RAISED = {
 }
 # Functions that return the words which such a message is made of.
 WORDS = {
-    "src/server/client.py": {"_failure"},
-    "src/server/readiness.py": {"_state"},
+    "src/server/failures.py": {"named"},
+    "src/server/readiness.py": {"_state", "_health"},
 }
 # What tells a reader what to do: a second half, or the rule that a value broke.
 REMEDY = re.compile(r"; |give a number|must be|name another|bytes free|not a number|comes after|is empty or")
@@ -46,6 +47,8 @@ def text(node: ast.AST) -> str:
         return node.value if isinstance(node.value, str) else "…"
     if isinstance(node, ast.JoinedStr):
         return "".join(map(text, node.values))
+    if isinstance(node, ast.Call) and node.args:  # of a failure made in a table
+        return text(node.args[0])
     if isinstance(node, ast.BinOp):
         return text(node.left) + text(node.right)
     return "…"
