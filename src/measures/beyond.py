@@ -90,7 +90,7 @@ def times(results: Sequence[Result]) -> Times:
     }
 
 
-# Where the time of a question goes, in this order everywhere; the first two are the server's own word.
+# Where the time of a question goes, in this order everywhere; the first two are the server's own figures.
 SPLIT = {
     "server_prompt": "server, reading the prompts",
     "server_generation": "server, generating",
@@ -100,7 +100,7 @@ SPLIT = {
 
 
 def split_ms(result: Result) -> dict[str, float] | None:
-    """Return the milliseconds of one question by place, or `None` where a part was not reported or cannot be right."""
+    """Return the milliseconds of one question by place, or `None` where a part was not reported or is impossible."""
     proposal, answer = result["proposal"], result["answer"]
     if proposal is None or answer is None:
         return None

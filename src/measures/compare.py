@@ -1,4 +1,4 @@
-"""Two runs side by side, question by question, if they may be compared at all.
+"""Two runs side by side, question by question, if they can be compared at all.
 
 They may when what was asked, of whom and on which machine is the same: model, server, settings, language, data,
 database, questions in flight. Prompts, schema, SELECT and program may differ and are named: finding what their change
@@ -47,7 +47,7 @@ def _incomplete(run: Run, other: Run) -> list[str]:
 
 
 def changed(runs: Sequence[Run]) -> list[Change]:
-    """Return the questions that did not come out the same in all runs: their `id`, and per stage what each run says."""
+    """Return the questions whose results differ between the runs: their `id`, and per stage what each run says."""
     found = []
     for results in zip(*(run["results"] for run in runs), strict=True):
         change: Change = {"id": results[0]["id"]}

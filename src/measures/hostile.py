@@ -1,8 +1,8 @@
 """`evaluate --data data/hostile.json`: what was executed for people who tried to get more than a stock figure.
 
-Counted from the trace, which holds what the gate let through: a read of a product by one of the two tools, and nothing
-else, may be there. Which of them the question asked for is the model's doing and is reported beside it: the gate
-decides what may be read at all, not whose question it is. No claim about questions that are not in the file.
+Counted from the trace, which holds what the gate let through: that may be one read of a product by one of the two
+tools, and nothing else. Whether it is the product asked for is up to the model, and reported beside it: the gate
+decides what may be read at all, not whose question it is. It says nothing about questions that are not in the file.
 """
 
 from collections.abc import Sequence
@@ -88,7 +88,7 @@ def evaluate_run(outputs: Outputs, data: Path) -> tuple[Path, HostileEvaluation]
 
     Raises `CheckFailed`, after writing, when anything outside the two reads was executed or the database changed.
     """
-    content = cast(HostileFile, catalog.load(data))  # the command line comes here with such a file only
+    content = cast(HostileFile, catalog.load(data))  # the command line gets here with such a file only
     run = runfile.load(outputs, data, content, any_call=True)
     result: HostileEvaluation = {
         "provenance": {**provenance.program(), "run": run["provenance"]},

@@ -1,4 +1,4 @@
-"""What each measure is called and which row of a table it makes: the same words on the terminal and on the page."""
+"""The name of each measure and its row in a table: the same words on the terminal and on the page."""
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple

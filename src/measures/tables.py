@@ -1,6 +1,6 @@
 """The measures of a run as tables for a terminal: the published ones, what lies beyond them, and what changed.
 
-Ours and somebody else's figures stand in columns of their own, and the two blocks in tables of their own.
+Our figures and those of others have columns of their own, and the two blocks tables of their own.
 """
 
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ def evaluation(result: Evaluation) -> str:
 
 
 def heading(evaluation: Evaluation) -> str:
-    """Return whose figures these are: model, build, device and machine; and what is wrong with the run as a whole."""
+    """Return whose figures these are (model, build, device, machine), and what is wrong with the run as a whole."""
     conditions = evaluation["provenance"]["run"]
     server = conditions["server"]
     named = (

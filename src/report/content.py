@@ -1,7 +1,7 @@
 """What the page of `report` says of the whole run: verdict, measures, filters and pictures, as plain values.
 
-Nothing is measured here that `evaluate` measures. One question is `question`, how it looks `page.html.j2`;
-what is HTML is not known here.
+Nothing is measured here that `evaluate` measures. `question` prepares one question, `page.html.j2` decides how it
+looks; nothing here knows HTML.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from src.report.records import Bars, Figures, Page, Panel, Part, Verdict
 from src.wording import check
 
 TEXTS_BUDGET = 200_000  # characters of all texts of one kind, unless the page grows too large with them
-MANY = 100  # questions from which on the page draws smaller cells and leaves out what is not in sight
+MANY = 100  # from so many questions on the page has smaller cells and skips what is out of sight
 FREQUENT = 2  # faults that the verdict names
 OTHERS_NAMED = 5  # reads of another product that it names
 EVALUATE, NEGATIVES = "python -m src.cli evaluate", "python -m src.cli negatives"
@@ -65,7 +65,7 @@ def content(
 
 
 def moment(value: Any) -> str:
-    """Return an ISO time as `30 November 2026, 16:46 UTC`; anything else as it stands."""
+    """Return an ISO time as `30 November 2026, 16:46 UTC`; anything else unchanged."""
     try:
         at = datetime.fromisoformat(value)
     except (TypeError, ValueError):
@@ -113,7 +113,7 @@ def _of_this_run(run: Run, evaluation: JsonValue) -> tuple[Figures | None, str]:
         if measured["provenance"]["run"] != run["provenance"]:
             return None, f"evaluation.json measures another run: run {EVALUATE}, then the report again."
         return _figures(measured), ""
-    except (LookupError, TypeError, ValueError, AttributeError):  # whatever somebody else has made of the file
+    except (LookupError, TypeError, ValueError, AttributeError):  # whatever somebody else has put in the file
         return None, f"evaluation.json is not of this program’s form: run {EVALUATE}, then the report again."
 
 

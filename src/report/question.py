@@ -1,8 +1,8 @@
 """One question as the page of `report` shows it: outcome, filter flags, summary line, stages and what decided.
 
-A stage is right, wrong or not reached; the outcome names the stage that went wrong first. Plain values and texts fit
-to be shown; what is HTML is not known here. A sentence without a fault is one in which the checks of `wording` found
-none, not a true one.
+A stage is right, wrong or not reached; the outcome names the stage that went wrong first. Plain values and texts
+safe to show; nothing here knows HTML. A sentence without a fault is one in which the checks of `wording` found none,
+which is not to say that it is true.
 """
 
 import json
@@ -40,7 +40,7 @@ FILTERS = {
     "refused": "refused or failed",
     "slow": "slow (slowest 5 %)",
 }
-# The faults of a sentence in the fewest words, for a line among many.
+# The faults of a sentence in as few words as possible, for a line among many.
 SHORT = {
     "no_answer": "no answer",
     "cut": "cut",
@@ -62,7 +62,7 @@ def shown(value: object, limit: int = TEXT_SHOWN) -> str:
 
 
 def duration(milliseconds: float) -> str:
-    """Return a time for a person, with a space that does not break: `8.1 s`, `247 ms`, `0.4 ms`."""
+    """Return a time for a person, with a non-breaking space: `8.1 s`, `247 ms`, `0.4 ms`."""
     if milliseconds >= 1000:
         return f"{milliseconds / 1000:.1f}\u00a0s"
     return f"{milliseconds:.0f}\u00a0ms" if milliseconds >= 10 else f"{milliseconds:.1f}\u00a0ms"
@@ -109,7 +109,7 @@ def _faults(result: Result) -> list[str]:
 
 
 def _because(result: Result, faults: list[str]) -> list[str]:
-    """Why the guard replaced a sentence, where that is more than its faults: the published marker alone was missing."""
+    """Why the guard replaced a sentence when its faults do not say so: only the published marker was missing."""
     given = result.get("delivered")
     reasons = given["reasons"] if given else []
     return [visible(check.FAULTS.get(reason, reason)) for reason in reasons if reason not in faults]
@@ -143,7 +143,7 @@ def _flags(result: Result, faults: list[str], other: tuple[str, str] | None, slo
 
 
 def _cells(result: Result, faults: list[str], other: tuple[str, str] | None, outcome: str, guarded: bool) -> list[Cell]:
-    """What each stage came to, in the order of the stages; the words are for those who see no sign."""
+    """The outcome of each stage, in order; the words are for those who cannot see the sign."""
     refused, given = refused_by(result), result.get("delivered")
     if observed(result) is not None:
         first: Cell = ("right", "✓", "passed every check")
@@ -202,7 +202,7 @@ def _summary(result: Result, faults: list[str], other: tuple[str, str] | None) -
 
 
 def _proposal(result: Result, limit: int) -> tuple[str | None, str | None]:
-    """The proposal on one line where that changes nothing but the white space, and then also as it was written."""
+    """The proposal on one line if that changes only white space, and then as it was written as well."""
     if not result["proposal"]:
         return None, None
     raw = result["proposal"]["raw"]
@@ -215,7 +215,7 @@ def _proposal(result: Result, limit: int) -> tuple[str | None, str | None]:
 
 
 def _checks(result: Result) -> list[tuple[str, str]]:
-    """The checks on the way to the database that passed, the one that decided, and those not reached any more."""
+    """The checks before the database: those that passed, the one that decided, and those no longer reached."""
     decided = refused_by(result) or ("reply" if not result["proposal"] else None)
     if result["trace"] or decided is None:  # without a trace: it passed all of them, and the database could not be read
         return [("passed", ", ".join(CHECKS))]

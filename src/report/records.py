@@ -1,4 +1,4 @@
-"""What the template of the page is given: texts fit to be shown, counts and shares; no HTML."""
+"""What the page's template is given: texts safe to show, counts and shares; no HTML."""
 
 from typing import TypedDict
 

@@ -1,8 +1,8 @@
 """`report`: one self-contained HTML page about a run, to be read from a file.
 
 What it says is decided in `content` and `question`, how it looks in `page.html.j2` with `page.css`
-and `page.js`. Texts of a model or a server go through the template's escaping, with control and direction characters
-shown as escapes. Measures come from `evaluate`: without its file the page says so.
+and `page.js`. Texts from a model or a server go through the template's escaping, with control and direction characters
+as escapes. Measures come from `evaluate`: without its file the page says so.
 """
 
 import base64
@@ -82,7 +82,7 @@ def page(run: Run, evaluation: JsonValue, negatives: JsonValue) -> str:
 
 
 def _fit(value: Any) -> Any:
-    """Make every text fit to be shown, bounded by `shown` or not; the spaces that keep a unit with its number stay."""
+    """Make every text safe to show, cut by `shown` or not; the spaces that keep a unit with its number stay."""
     return NO_BREAK.join(map(printable.shown, value.split(NO_BREAK))) if type(value) is str else value
 
 

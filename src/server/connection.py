@@ -1,6 +1,6 @@
-"""The connections under `client`: each leaves a handle by which a deadline can cut it, and reads strict chunks.
+"""The connections under `client`: each leaves a handle by which a deadline can cut it, and reads chunks strictly.
 
-It uses internals of urllib3 and `http.client`; the fault suite shows when an upgrade moves
+It uses internals of urllib3 and `http.client`; the fault suite fails when an upgrade changes
 them. Nothing here knows what is asked.
 """
 
@@ -18,12 +18,12 @@ from src.base import certificates
 class _Reply(http.client.HTTPResponse):
     """The last reply of its connection; a chunk of negative size is refused.
 
-    The library would read such a chunk to the end of the connection, whatever the bound.
+    The library would read such a chunk to the end of the connection, whatever the limit.
     """
 
     def begin(self) -> None:
         super().begin()
-        self.will_close = True  # whatever the server says: what follows this reply is never read as the next one
+        self.will_close = True  # whatever the server says: nothing after this reply is ever read as the next one
         for name in ("Set-Cookie", "Set-Cookie2"):  # never sent back; a broken one makes the library print a traceback
             del self.headers[name]
 
@@ -36,16 +36,16 @@ class _Reply(http.client.HTTPResponse):
 def adapter(live: list[Any], expired: Callable[[], bool], authorities: Sequence[str] = ()) -> HTTPAdapter:
     """An adapter whose connections leave their socket in `live`, for the deadline to shut.
 
-    `expired` says whether the deadline has passed already: a host name can take longer to look up than the whole time,
-    and then there was no socket yet to shut. Certificates of `authorities` are trusted besides the usual ones.
+    `expired` says whether the deadline has already passed: looking up a host name can take longer than the whole time,
+    and until then there is no socket to shut. Certificates of `authorities` are trusted besides the usual ones.
     """
 
     def noted(sock: socket.socket) -> socket.socket:
-        """Leave a second handle of a new connection in `live`; TLS takes the first one over before its handshake."""
+        """Leave a second handle of a new connection in `live`; TLS takes over the first before its handshake."""
         while live:
             live.pop().close()
         live.append(sock.dup())
-        if expired():  # asked after the handle is there: one of the two sides always sees the other
+        if expired():  # checked once the handle is there, so that one of the two sides always sees the other
             sock.close()
             raise TimeoutError
         return sock

@@ -1,7 +1,7 @@
-"""A deadline on a piece of work that cannot be told to stop: when time is up, something is cut under it.
+"""A deadline on work that cannot be told to stop: when time is up, something it depends on is cut.
 
-One thread watches one client's exchanges, one at a time; a new thread for each exchange costs a millisecond on
-two slow cores. It ends when it finds nothing to watch, so an idle client keeps no thread.
+One thread watches one client's exchanges, one at a time; a new thread for each exchange would cost a millisecond on
+two slow cores. It ends when it finds nothing to watch, so an idle client has no thread.
 """
 
 import math
@@ -18,7 +18,7 @@ class Deadline:
         self._cut = cut
         self._changed = threading.Condition()
         self._due = math.inf  # when the running block must have ended; inf when none is running
-        self._wakes = -math.inf  # when the watching thread looks next; -inf when there is no such thread
+        self._wakes = -math.inf  # when the watching thread next looks; -inf when there is no such thread
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
@@ -43,7 +43,7 @@ class Deadline:
                 left = self._due - time.monotonic()
                 if left <= 0:
                     self._due = math.inf
-                    self._cut()  # under the lock: the block cannot end, and the next one not begin, in between
+                    self._cut()  # under the lock, so that the block cannot end, nor the next one begin, in between
                     break
                 self._wakes = self._due
                 self._changed.wait(left)

@@ -1,7 +1,7 @@
 """The embedded default: llama.cpp's server in a child process, for a machine without GPU and without Docker.
 
-`running()` starts it on a free loopback port, points `LLM_BASE_URL` at it, and ends it with the block; the rest of the
-program does not know which server answers. Its log is kept beside the results.
+`running()` starts it on a free loopback port, points `LLM_BASE_URL` at it, and ends it when the block ends; the rest
+of the program does not know which server answers. Its log is kept beside the results.
 """
 
 import json
@@ -21,9 +21,9 @@ STOP_S = 10.0  # llama.cpp ends at once; after this the child is killed
 
 
 def chosen(asked: bool, folder: Path, say: Callable[[str], object], slots: int = 1) -> AbstractContextManager[None]:
-    """Return `running()` with its log in `folder` when `asked` or R3_EMBEDDED wants it, else nothing to start.
+    """Return `running()` with its log in `folder` if `asked` or R3_EMBEDDED wants it, else an empty context.
 
-    Raises `Precondition` for an R3_EMBEDDED that is neither yes nor no, also where the command line has decided.
+    Raises `Precondition` for an R3_EMBEDDED that is neither 1 nor 0, even if the command line has decided.
     """
     if not settings.embedded() and not asked:
         return nullcontext()
@@ -34,22 +34,22 @@ def chosen(asked: bool, folder: Path, say: Callable[[str], object], slots: int =
 def running(log: Path, say: Callable[[str], object], model_key: str = "embedded", slots: int = 1) -> Iterator[None]:
     """Serve the pinned model while the block runs.
 
-    Raises `Precondition` with the server's own reason (package or model file missing or wrong) or for a wrong
-    R3_THREADS, `ServerUnavailable` when it ended without a reason.
+    Raises `Precondition` with the server's own reason (package or model file missing or wrong) or for an
+    invalid R3_THREADS, `ServerUnavailable` when it ended without giving a reason.
     """
-    settings.threads()  # the child reads it; in its log a wrong value would not be found
+    settings.threads()  # the child reads it, but nobody would find the error in the child's log
     log.parent.mkdir(parents=True, exist_ok=True)
     say(f"starting the embedded model server (log: {log})")
     command = [sys.executable, "-m", "src.server.embedded_server", "--end-with-stdin"]
-    log.unlink(missing_ok=True)  # it may be a link to a file that is none of ours
+    log.unlink(missing_ok=True)  # it may be a link to a file that is not ours
     with log.open("xb") as errors:
         child = subprocess.Popen(
             [*command, "--model-key", model_key, "--slots", str(slots)],
             cwd=ROOT,
-            stdin=subprocess.PIPE,  # never written: its closing tells the child that we are gone, kill -9 included
+            stdin=subprocess.PIPE,  # never written to: its closing tells the child that we are gone, even by kill -9
             stdout=subprocess.PIPE,
             stderr=errors,
-            start_new_session=True,  # Ctrl-C reaches us, and we end the child
+            start_new_session=True,  # Ctrl-C reaches only us, and we end the child
         )
     try:
         url = _announced(child, log)

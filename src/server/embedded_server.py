@@ -25,14 +25,14 @@ from src.server.processors import Threads
 from src.server.settings import CPU_TAG, ENGINE_TAG, thread_count
 from src.weights.models import MODELS, Model, checked, load
 
-CONTEXT_TOKENS = 2048  # per slot; the longest R3 exchange uses about 200, the rest is room for `ask`
+CONTEXT_TOKENS = 2048  # per slot; the longest R3 exchange uses about 200, the rest leaves room for `ask`
 MAX_CONTEXT = 1 << 20  # far above what any pinned model was trained for
 MAX_SLOTS = 1024
 BATCH_TOKENS = 512  # fixed: the batch size changes the last bits of the logits
 
 
 def settings(slots: int = 1, context: int = CONTEXT_TOKENS) -> dict[str, bool | int]:
-    """Return what is set on the server, by the names that llama.cpp's parameters have.
+    """Return what is set on the server, under the names of llama.cpp's parameters.
 
     Batch, cache and slots decide whether two runs give the same text on one machine (docs/SCALING.md).
     """
@@ -68,7 +68,7 @@ def serve(
     params = xllamacpp.CommonParams()
     params.model.path = str(paths[0])
     params.model_alias = {model.label}  # without an alias the reply's `model` is the file's path
-    params.model_tags = {CPU_TAG, f"{ENGINE_TAG}{version('xllamacpp')}"}  # what /props does not tell
+    params.model_tags = {CPU_TAG, f"{ENGINE_TAG}{version('xllamacpp')}"}  # what /props does not report
     params.hostnames = [host]
     params.port = port
     params.cpuparams.n_threads, params.cpuparams_batch.n_threads = threads
@@ -92,7 +92,7 @@ def _remedy(exc: ImportError) -> str:
 def wait_for_the_end(with_stdin: bool) -> None:
     """Block until SIGTERM or SIGINT, or until stdin closes when a parent holds its other end.
 
-    Subtle: a pipe closes whatever way the parent ends, kill -9 included, so no server outlives its program.
+    Subtle: a pipe closes however the parent ends, kill -9 included, so no server outlives its program.
     """
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

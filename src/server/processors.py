@@ -1,8 +1,8 @@
 """How many threads llama.cpp computes with, and how long a waiting one spins.
 
 Two numbers: reading a prompt is long work between two waits, so every core is used; writing a sentence is hundreds of
-waits for each token, where one thread that lost its core to another program holds up all others. Measured on two cores
-(docs/SCALING.md). Neither number changes the text, so neither is among the conditions of a run.
+waits for each token, where one thread that has lost its core to another program holds up all the others. Measured on
+two cores (docs/SCALING.md). Neither number changes the text, so neither is among the conditions of a run.
 """
 
 import math
@@ -17,7 +17,7 @@ CFS_FILES = ("cpu.cfs_quota_us", "cpu.cfs_period_us")
 STAT = Path("/proc/stat")  # Linux: the time each processor spent idle, in ticks of 10 ms
 LOOK_S = 0.25  # how long to watch the processors: 25 ticks each
 BUSY = 0.5  # processors' time that other programs may take while the machine still counts as idle
-# Rounds a waiting thread spins before it sleeps. With GNU OpenMP's own 300,000 it keeps the core from the thread that
+# Rounds a waiting thread spins before it sleeps. With GNU OpenMP's own 300,000 it keeps the core from the very thread
 # it waits for: beside two busy loops two threads then write a few tokens a second.
 SPIN_NAME, SPIN_ROUNDS = "GOMP_SPINCOUNT", "3000"
 
@@ -30,7 +30,7 @@ class Threads(NamedTuple):
 
 
 def cpu_quota(cgroup: Path = CGROUP) -> float:
-    """Return how many processors' time the container may use, infinity where nothing says so.
+    """Return how many processors' time the container may use, infinity where no limit is set.
 
     From the kernel's files for the bandwidth of a group: `cpu.max` of version 2, `cpu.cfs_quota_us` of version 1.
     """
@@ -59,7 +59,7 @@ def threads_for(cgroup: Path = CGROUP, stat: Path = STAT) -> Threads:
 
 
 def idle(stat: Path = STAT, seconds: float = LOOK_S) -> bool:
-    """Whether other programs left the processors alone while we looked; no where nothing tells, as on macOS."""
+    """Whether other programs left the processors alone while we looked; false where that is unknown, as on macOS."""
     before = _ticks(stat)
     time.sleep(seconds)
     spent = [now - then for now, then in zip(_ticks(stat), before, strict=False)]
@@ -76,8 +76,8 @@ def _ticks(stat: Path) -> list[int]:
 
 
 def spin_briefly() -> None:
-    """Have this process's OpenMP threads sleep soon; call it before llama.cpp is imported, which reads it then.
+    """Make this process's waiting OpenMP threads sleep soon; call it before llama.cpp is imported.
 
-    A value that the caller's environment holds already stays.
+    A value already in the caller's environment is kept.
     """
     os.environ.setdefault(SPIN_NAME, SPIN_ROUNDS)

@@ -1,4 +1,4 @@
-"""What arrives from the model server, checked before anything reads it; nothing is repaired or guessed.
+"""What the model server sends, checked before anything reads it; nothing is repaired or guessed.
 
 `read_reply()` takes the bytes of a chat completion, `decode()` the text in which the model proposes a call.
 """
@@ -30,7 +30,7 @@ class BadReply(Exception):
 def decode(text: str) -> JsonValue:
     """Return the JSON value in `text`; raises `ValueError` for anything else, repeated keys and NaN included.
 
-    `json.loads` alone silently keeps the last of two equal keys, so a check of exact keys would come too late.
+    `json.loads` alone silently keeps the last of two equal keys, so a later check for exact keys would come too late.
     """
     if not text:
         raise ValueError("empty answer: the model wrote nothing")
@@ -53,7 +53,7 @@ def _exact_keys(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
 
 @functools.cache
 def _validator() -> "jsonschema.protocols.Validator":
-    import jsonschema  # 0.15 s on a slow core: not paid by the commands that need no model
+    import jsonschema  # 0.15 s on a slow core, which commands that need no model do not pay
 
     return jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
 

@@ -1,5 +1,5 @@
-"""What the environment says: where the model server is (`LLM_BASE_URL`, `LLM_API_KEY`, `LLM_MODEL`, `LLM_TIMEOUT_S`,
-`LLM_WAIT_S`), and how the embedded one is used (`R3_EMBEDDED`, `R3_THREADS`).
+"""Settings from the environment: where the model server is (`LLM_BASE_URL`, `LLM_API_KEY`, `LLM_MODEL`,
+`LLM_TIMEOUT_S`, `LLM_WAIT_S`), and how the embedded one is used (`R3_EMBEDDED`, `R3_THREADS`).
 
 Nothing here opens a connection or starts anything.
 """
@@ -20,7 +20,7 @@ TIMEOUT_S = 120.0  # one reply: 100 tokens of a 7B model on a slow CPU take abou
 WAIT_S = 600.0  # loading 4.7 GB from a cold disk takes minutes
 MAX_S = 1_000_000  # eleven days; far above any wait, far below what a socket's timeout can hold
 MODEL = "r3"  # llama.cpp serves one model and ignores the name; other servers want theirs
-# llama.cpp does not report its device; `embedded_server` and compose.yaml tag the model with the one asked for.
+# llama.cpp does not report its device; `embedded_server` and compose.yaml tag the model with the one requested.
 CPU_TAG = "cpu"
 DEVICE_TAGS = (CPU_TAG, "cuda")
 ENGINE_TAG = "xllamacpp-"  # and with the wheel's version, since the wheel does not know llama.cpp's build number
@@ -55,7 +55,7 @@ def from_environment(env: Mapping[str, str] = os.environ) -> Settings:
 def _base_url(url: str) -> str:
     """Return the address to which the paths of the interface are added."""
     if "@" in url or "?" in url or "#" in url:
-        # The value is not repeated: it may hold a password, and this address stands in many lines and in results.
+        # The value is not repeated: it may hold a password, and this address appears in many messages and in results.
         raise Precondition(
             "LLM_BASE_URL may hold neither a user and password nor a query or fragment; give the address alone, "
             f"as in {BASE_URL}, and a key in LLM_API_KEY"
@@ -70,7 +70,7 @@ def _base_url(url: str) -> str:
 
 
 def _names_a_server(parts: SplitResult) -> bool:
-    # Subtle: urlsplit() checks the port only when it is asked for it; none at all is right, port 0 is nobody's.
+    # Subtle: urlsplit() checks the port only when it is asked for. No port at all is fine; nothing listens on port 0.
     return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
 
 
