@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import cast
 
 from src.base.errors import CommandError
-from src.base.records import Call, ChatRequest, Generation, JsonObject, Question, Result, Sampling, SchemaRequest, Step
+from src.base.records import Call, ChatRequest, Generation, JsonObject, Outcome, Question, Sampling, SchemaRequest, Step
 from src.server.reply import decode
 from src.tools import TOOLS, toolcall
 
@@ -74,7 +74,7 @@ def generate(prompt: str, schema: JsonObject | None = None, *, system: str) -> G
     return {**reply, "seconds": time.perf_counter() - start}
 
 
-def run(db: sqlite3.Connection, query: Question, *, failed: Callable[[Exception], object] | None = None) -> Result:
+def run(db: sqlite3.Connection, query: Question, *, failed: Callable[[Exception], object] | None = None) -> Outcome:
     """Take one question through its stages; returns its fields with `proposal`, `trace`, `answer`, `error`, `seconds`.
 
     For REF-000 the trace holds the call and its observation, stock 0. Whatever refuses or fails leaves `answer` at
@@ -104,7 +104,7 @@ def run(db: sqlite3.Connection, query: Question, *, failed: Callable[[Exception]
             failed(exc)
 
     return {
-        **query,  # type: ignore[typeddict-item]  # without `delivered`, which is for `src.wording` to add
+        **query,
         "proposal": proposal,
         "trace": trace,
         "answer": answer,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from src import agent
-from src.base.records import Generation, JsonObject, Product, Question, Result
+from src.base.records import Generation, JsonObject, Outcome, Product, Question
 from src.tools import create, digest, readonly
 
 QUERY: Question = {"id": 7, "ref": "REF-000", "query": "What is the stock level for REF-000?"}
@@ -41,7 +41,7 @@ class Run(unittest.TestCase):
         self.addCleanup(self.db.close)
         self.addCleanup(setattr, agent, "generate", agent.generate)
 
-    def answer(self, *texts: tuple[str, str | None]) -> tuple[Result, list[Any]]:
+    def answer(self, *texts: tuple[str, str | None]) -> tuple[Outcome, list[Any]]:
         """Run one question against these (text, finish_reason) pairs; returns the result and what was asked."""
         queue = list(texts)
         asked: list[Any] = []

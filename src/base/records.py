@@ -156,7 +156,7 @@ class Delivered(TypedDict):
     reasons: list[str]  # keys of `wording.check.FAULTS`; empty where the model's own sentence is kept
 
 
-class Result(Question):
+class Outcome(Question):
     """What became of a question: `agent.run`."""
 
     proposal: Generation | None  # None: no usable reply
@@ -164,6 +164,11 @@ class Result(Question):
     answer: Generation | None  # None: refused, or the second generation failed
     error: str | None  # the message of what refused or failed
     seconds: float  # the whole question, by our clock
+
+
+class Result(Outcome):
+    """The same, with the sentence for the customer where the wording is guarded."""
+
     delivered: NotRequired[Delivered | None]  # with --guard-answers; None where nothing was read
 
 

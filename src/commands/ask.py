@@ -1,9 +1,11 @@
 """`ask`: one question of your own, its stages shown, and the outcome as an exit status."""
 
+from typing import cast
+
 from src import agent
 from src.base.errors import CheckFailed, Precondition, ServerUnavailable
 from src.base.printable import say
-from src.base.records import AskProvenance, Language
+from src.base.records import AskProvenance, Language, Result
 from src.commands import show
 from src.runs import conditions, database, provenance, store
 from src.runs.outputs import Outputs
@@ -27,7 +29,7 @@ def ask(outputs: Outputs, question: str, language: Language, guarded: bool) -> N
     made_under: AskProvenance = {**provenance.program(), **conditions.conditions(outputs, language, guarded, say)}
     failures: list[Exception] = []
     with database.opened(outputs) as db:
-        result = agent.run(db, {"query": question}, failed=failures.append)
+        result = cast(Result, agent.run(db, {"query": question}, failed=failures.append))
     if guarded:
         result["delivered"] = deliver.deliver(result, language)
     say(show.stages(result))

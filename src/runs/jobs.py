@@ -9,6 +9,7 @@ import sqlite3
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import closing, suppress
+from typing import cast
 
 from src import agent
 from src.base.errors import CommandError, Precondition
@@ -23,7 +24,7 @@ Answered = tuple[Result, bool]
 def ask(db: sqlite3.Connection, question: Question) -> Answered:
     """Return the result of one question, and whether it failed in transport."""
     failures: list[Exception] = []
-    result = agent.run(db, question, failed=failures.append)
+    result = cast(Result, agent.run(db, question, failed=failures.append))  # guarded wording adds to it
     return result, any(isinstance(failure, TransportFailure | OSError) for failure in failures)
 
 

@@ -5,13 +5,16 @@ one that is: that one is kept as `agent.previous.json`.
 """
 
 from pathlib import Path
+from typing import Final, Literal
 
 from src.base.errors import CheckFailed, Precondition
-from src.base.records import Identity, Question, Result, Run, Server
+from src.base.records import Digest, Identity, Question, Result, Run, Server
 from src.runs import provenance, store
 from src.runs.outputs import Outputs
 from src.tools import digest
 from src.weights.models import pinned_as
+
+NAMED: Final = ("model", "build")  # what each reply names of its server
 
 
 def write(outputs: Outputs, identity: Identity, questions: list[Question], results: list[Result], kept: int) -> Run:
@@ -61,7 +64,7 @@ def check(made: Run, outputs: Outputs) -> None:
 
 def several(results: list[Result]) -> dict[str, list[str]]:
     """Return the models, and the builds, that the replies name where they are several, e.g. `{"model": ["A", "B"]}`."""
-    return {key: sorted(found) for key in ("model", "build") if len(found := _named(results, key)) > 1}
+    return {key: sorted(found) for key in NAMED if len(found := _named(results, key)) > 1}
 
 
 def told_by_replies(server: Server, results: list[Result]) -> Server:
@@ -73,13 +76,13 @@ def told_by_replies(server: Server, results: list[Result]) -> Server:
     if len(named) != 1 or named <= {server["model"], server["requested"]}:
         return server
     (model,) = named
-    files = [{"name": file.name, "sha256": file.sha256} for file in pinned_as(model)]
-    return {**server, "model": model, "files": files, "listed": server["model"]}  # type: ignore[typeddict-item]
+    files: list[Digest] = [{"name": file.name, "sha256": file.sha256} for file in pinned_as(model)]
+    return {**server, "model": model, "files": files, "listed": server["model"]}
 
 
-def _named(results: list[Result], key: str) -> set[str]:
+def _named(results: list[Result], key: Literal["model", "build"]) -> set[str]:
     replies = [reply for result in results for reply in (result["proposal"], result["answer"]) if reply]
-    return {str(reply[key]) for reply in replies if key in reply}  # type: ignore[literal-required]
+    return {str(reply[key]) for reply in replies if key in reply}
 
 
 def _digest_now(outputs: Outputs) -> str | None:
