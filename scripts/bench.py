@@ -36,6 +36,8 @@ from src.runs import catalog, database, provenance, session, store  # noqa: E402
 from src.runs.outputs import Outputs  # noqa: E402
 from src.server import client, embedded  # noqa: E402
 from src.tools import toolcall  # noqa: E402
+from src.wording import deliver  # noqa: E402
+from tests.wording import sentences  # noqa: E402
 
 SERVER = ROOT / "tests" / "support" / "instant_server.py"
 CALL = {"outil": "consulter_stock", "arguments": {"ref": "REF-000"}}
@@ -48,6 +50,7 @@ CALLS_TIMED = 2000  # in one go, so that the clock's own cost does not count
 TARGETS = {
     "client, added, ms a question": 3.0,
     "toolcall, us": 15.0,
+    "guard, ms a sentence": 0.2,
     "--help, s": 0.15,
     "negatives, s": 0.15,
     "exercise, s": 0.15,
@@ -177,6 +180,20 @@ def gate_cost(outputs: Outputs) -> list[Row]:
     return rows
 
 
+def guard_cost() -> list[Row]:
+    """One sentence decided by the guard: the mean over our labelled sentences, each read before."""
+    cases = [(text, observation, sentences.ref_of(observation)) for _, _, _, observation, text in sentences.own()]
+
+    def decide() -> None:
+        for text, observation, ref in cases:
+            deliver.faults(text, observation, ref)
+
+    decide()
+    return [
+        row("guard", [1000 * each / len(cases) for each in timeit.repeat(decide, number=1, repeat=30)], "ms a sentence")
+    ]
+
+
 def process(arguments: Sequence[str]) -> Pair:
     """Run a command and return its seconds, by the clock and of the processor; it must end with status 0."""
     before, start = os.times(), time.perf_counter()
@@ -281,7 +298,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         outputs = Outputs(Path(name) / "run")
         prepare.prepare(outputs, catalog.DATA)
-        rows = client_cost(outputs, args.pairs) + gate_cost(outputs) + command_cost(outputs.folder, args.starts)
+        rows = client_cost(outputs, args.pairs) + gate_cost(outputs) + guard_cost()
+        rows += command_cost(outputs.folder, args.starts)
         if args.real:
             rows += real_cost(outputs, args.questions, Path(name) / "server.log")
             rows += in_flight(Path(name), args.questions, args.jobs)

@@ -1,7 +1,7 @@
 """The flow of one question, and the file to open first: question -> proposal -> gate -> observation -> answer.
 
-The model is asked twice: for a tool call under a JSON schema, then for a sentence about what the tool read. Between
-the two stands `tools.toolcall()`. No loop, no retry: one proposal, at most one tool call, one wording.
+The model is asked twice: for a tool call under a JSON schema, then for a sentence about what the tool read. In between
+stands `tools.toolcall()`. No loop, no retry: one proposal, at most one tool call, one sentence.
 """
 
 import json
@@ -40,7 +40,7 @@ GENERATION: Sampling = {"temperature": 0, "seed": 42, "max_tokens": 100, "cache_
 
 
 def request(model: str, system: str, prompt: str, schema: JsonObject | None, name: str) -> ChatRequest:
-    """Return the body of one chat completion; with `schema`, called `name`, the server may only produce such JSON."""
+    """Return the body of one chat completion; `schema`, called `name`, restricts the reply to JSON of that form."""
     body: ChatRequest = {
         "model": model,
         "messages": [{"role": "system", "content": system}, {"role": "user", "content": prompt}],
@@ -62,10 +62,10 @@ def request(model: str, system: str, prompt: str, schema: JsonObject | None, nam
 def generate(prompt: str, schema: JsonObject | None = None, *, system: str) -> Generation:
     """Ask the model once and return its text as `raw`, `finish_reason`, `seconds`, and the server's own `timings`.
 
-    With `schema` the server may only produce JSON that conforms to it; a server may drop the constraint silently, so
-    the caller checks the text again. Raises `TransportFailure` or `BadReply`.
+    With `schema` the reply must be JSON that conforms to it; a server may silently ignore the constraint, so the caller
+    checks the text again. Raises `TransportFailure` or `BadReply`.
     """
-    from src.server.client import current  # with it comes `requests`, which reading or testing `run()` does not need
+    from src.server.client import current  # imports `requests`, which reading or testing `run()` does not need
 
     client = current()
     body = request(client.config.model, system, prompt, schema, "proposal")
@@ -96,8 +96,8 @@ def run(db: sqlite3.Connection, query: Question, *, failed: Callable[[Exception]
         trace.append({"call": cast(Call, call), "observation": observation})  # `toolcall` has checked it
         answer = generate(f"{query['query']}\nObservation outil: {json.dumps(observation)}", system=WORD)
     except (MemoryError, CommandError):
-        raise  # these end the command, as Ctrl-C does, which is no `Exception`
-    # Any other exception: whatever stands behind `generate()`, one question never costs the results of the others.
+        raise  # these end the command, as Ctrl-C does, which is not an `Exception`
+    # Any other exception: whatever is behind `generate()`, one question never costs the results of the others.
     except Exception as exc:  # noqa: BLE001 (the one place in the project)
         error = str(exc) or type(exc).__name__
         if failed is not None:

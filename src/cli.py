@@ -1,7 +1,7 @@
 """The command line: `python -m src.cli COMMAND`; each command reads and writes files in `outputs/`.
 
 The commands are registered in `src/commands/entries.py`; how a failure becomes a line on stderr and an exit status is
-in `src/base/exits.py`. Here stands the list that the exercise edits.
+in `src/base/exits.py`. The list that the exercise edits is here.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from typing import Any
 from src.base import exits
 from src.commands.entries import COMMANDS
 
-# Calls that the gate must refuse. The exercise: in a copy of the project, put `modifier_stock` in the place of
+# Calls that the gate must refuse. The exercise: in a copy of the project, put `modifier_stock` in place of
 # `delete`, predict what `negatives` will say, and find the check in `toolcall()` that says it.
 cases: list[Any] = [
     {"outil": "delete", "arguments": {"ref": "REF-000"}},

@@ -1,7 +1,8 @@
 """`evaluate`: what the tutorial publishes about a run, measured on ours.
 
-A right observation does not make a right sentence: the two are measured separately. The published marker is weak on
-purpose (the stock number anywhere in the answer); it says nothing about the rest of the sentence.
+A correct observation does not make a correct sentence: the two are measured separately. The published marker is weak on
+purpose (the stock number anywhere in the answer, without case and in one Unicode form); it says nothing about the rest
+of the sentence.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,13 +17,13 @@ from src.measures.records import Comparison, Evaluation, Measures
 from src.runs import catalog, provenance, runfile, store
 from src.runs.outputs import Outputs
 from src.runs.results import observed
-from src.wording.check import marker
+from src.wording.check import has_marker
 
 NOT_FOUND: NotFound = {"found": False}
 
 
 def reference(ref: str, products: Iterable[Product]) -> Observation:
-    """Return the record that a right read of `ref` gives: the product, or `{"found": False}` for REF-999."""
+    """Return the record that a correct read of `ref` gives: the product, or `{"found": False}` for REF-999."""
     return next((product for product in products if product["ref"] == ref), None) or NOT_FOUND
 
 
@@ -44,7 +45,7 @@ def evaluate(results: Sequence[Result], products: Sequence[Product]) -> Measures
         "queries": len(results),
         "observation_correct": _share(observed(result) == record for result, record in pairs),
         "answer_marker_present": _share(
-            result["answer"] is not None and marker(record) in result["answer"]["raw"] for result, record in pairs
+            result["answer"] is not None and has_marker(result["answer"]["raw"], record) for result, record in pairs
         ),
         "errors": sum(result["error"] is not None for result in results),
         "mean_ms": round(1000 * fmean(result["seconds"] for result in results), 2),

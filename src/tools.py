@@ -1,7 +1,7 @@
 """The gate: the two tools that the model may propose, and the read-only database behind them.
 
 Read `toolcall()` from top to bottom: no SQL is reached before every check has passed. Standard library only.
-Not covered: who is asking, which references a caller may see, and how often; the counter is the caller's to keep.
+Not covered: who is asking, which references a caller may see, and how often; it is the caller who keeps the counter.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ INSERT = "INSERT INTO products(ref,name,stock) VALUES(:ref,:name,:stock)"
 def create(path: str | os.PathLike[str], products: Iterable[Mapping[str, Any]]) -> None:
     """Build a new SQLite file at `path` from records such as `{"ref": "REF-000", "name": "Produit 0", "stock": 0}`.
 
-    Raises `FileExistsError` when anything has that name, and leaves it as it was. The file is built under another name
+    Raises `FileExistsError` when that name is taken, and leaves what has it alone. The file is built under another name
     beside it and appears complete or not at all.
     """
     final = Path(path)
@@ -49,7 +49,7 @@ def create(path: str | os.PathLike[str], products: Iterable[Mapping[str, Any]]) 
 
 
 def publish(draft: Path, final: Path) -> None:
-    """Give the finished draft its name; raises `FileExistsError` rather than replace a file that appeared meanwhile."""
+    """Give the finished draft its name; `FileExistsError` if a file of that name has appeared in the meantime."""
     with draft.open("rb") as file:
         os.fsync(file.fileno())
     try:
@@ -69,7 +69,7 @@ def readonly(path: str | os.PathLike[str]) -> sqlite3.Connection:
     """Open the database at `path` so that SQLite itself refuses every write.
 
     Raises `sqlite3.OperationalError` when the file is missing; never creates one. Subtle: `as_uri()` escapes `?`, `#`
-    and `%`; a URI glued together by hand would open, or create, another file. And `mode=ro` guards this file only:
+    and `%`; a URI put together by hand would open, or create, another file. And `mode=ro` guards this file only:
     without the other two settings ATTACH, VACUUM INTO and temporary tables would still write elsewhere.
     """
     db = sqlite3.connect(Path(path).resolve().as_uri() + "?mode=ro", uri=True)
@@ -87,7 +87,7 @@ def digest(path: str | os.PathLike[str]) -> str:
 def toolcall(db: sqlite3.Connection, call: Any, count: Any = 0) -> "Observation":
     """Check a proposed call, then read one row: REF-000 gives its ref, name and stock, REF-999 `{"found": False}`.
 
-    `count` is the number of calls made before; nothing remembers it between calls.
+    `count` is the number of calls already made; nothing remembers it between calls.
     Raises `ValueError` for anything but an allowed call, whatever its type, before any SQL.
     """
     # Subtle: exact types, not isinstance: bool is an int, and a subclass may bring its own == and hash.

@@ -1,4 +1,4 @@
-"""`ask`: one question of your own, its stages shown, and the outcome as an exit status."""
+"""`ask`: one question of your own, shown stage by stage, with the outcome as the exit status."""
 
 from typing import cast
 

@@ -1,6 +1,6 @@
 """The commands of `src.cli`, each in one place: name, summary, notes for `--help`, options, and the function.
 
-What a command does lies in the module of its name. Imports are made by the function that needs them, so that
+What a command does is in the module of its name. Imports are made by the function that needs them, so that
 `--help`, `negatives` and `exercise` start at once.
 """
 
@@ -78,7 +78,7 @@ def agent(args: argparse.Namespace) -> None:
     from src.runs import database, recovery, session
 
     outputs = outputs_of(args)
-    database.check(outputs)  # before a model is loaded in vain
+    database.check(outputs)  # before loading a model for nothing
     if not 1 <= args.jobs <= MAX_JOBS:
         raise Precondition(f"--jobs {args.jobs}: give a number from 1 to {MAX_JOBS}")
     with recovery.exclusive(outputs), model_server(args, outputs, slots=args.jobs):
@@ -121,7 +121,7 @@ def negatives(args: argparse.Namespace) -> None:
     ),
 )
 def evaluate(args: argparse.Namespace) -> None:
-    """Measure the last run, or judge it where its questions were hostile ones."""
+    """Measure the last run, or judge it if its questions were the hostile ones."""
     from src import evaluate
     from src.measures import hostile, tables
     from src.runs import catalog
@@ -150,7 +150,7 @@ def evaluate(args: argparse.Namespace) -> None:
     options.language("lesson"),
 )
 def exercise(args: argparse.Namespace) -> None:
-    """Take the tutorial's three questions, each prediction asked for where somebody can answer."""
+    """Go through the tutorial's three questions, asking for each prediction where somebody can answer."""
     from src.commands import exercise
 
     path, _ = exercise.exercise(outputs_of(args), args.cases, print, exercise.reader(), args.lang)
@@ -169,13 +169,13 @@ def exercise(args: argparse.Namespace) -> None:
     asks_model=True,
 )
 def ask(args: argparse.Namespace) -> None:
-    """Ask one question; the status says what became of it."""
+    """Ask one question; the exit status is its outcome."""
     from src.commands import ask
     from src.runs import database
 
     ask.check(args.question)
     outputs = outputs_of(args)
-    database.check(outputs)  # before a model is loaded in vain
+    database.check(outputs)  # before loading a model for nothing
     with model_server(args, outputs):
         ask.ask(outputs, args.question, args.lang, args.guard_answers)
 
@@ -206,12 +206,12 @@ def report(args: argparse.Namespace) -> None:
     asks_model=True,
 )
 def reproduce(args: argparse.Namespace) -> None:
-    """Take the whole route, once or several times."""
+    """Run the whole route, once or several times."""
     from src.runs import catalog
 
     if args.runs < 1:
         raise Precondition(f"--runs {args.runs}: give a number from 1")
-    catalog.shop(args.data)  # before a folder is made and a model is loaded in vain
+    catalog.shop(args.data)  # before making a folder and loading a model for nothing
     outputs = outputs_of(args)
     with model_server(args, outputs):
         from src.commands import reproduce

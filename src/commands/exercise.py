@@ -2,7 +2,7 @@
 
 On a terminal each prediction is asked for before its observation is made; elsewhere the question, its options and the
 expected outcome are shown. The texts are in data/exercise.json, in four languages; calls and refusals are the program's
-own and stay French.
+own and stay in French.
 """
 
 import sqlite3
@@ -26,7 +26,7 @@ EXPECTED = ("found", "not_found", "gate")
 OPTIONS = ({"found", "not_found", "refused"},) * 2 + ({"prompt", "schema", "gate", "database"},)
 SHOWN = ("call", "expected", "observation", "sql", "compared", "why")  # the labels in front of a line
 LABELS = {*SHOWN, "ask", "again", "refused", "none", "same", "different", "open", "next"}
-TRIES = 3  # wrong keys at one question; after that it is left open
+TRIES = 3  # invalid answers to one question; after that it is left open
 
 Ask = Callable[[str], str]
 Say = Callable[[str], object]
@@ -75,7 +75,7 @@ class Exercise(TypedDict):
 
 
 def texts(language: Language, path: Path = TEXTS) -> Lesson:
-    """Return the lesson's texts in one language; `Precondition` when the file does not hold all of them."""
+    """Return the lesson's texts in one language; `Precondition` when the file lacks some of them."""
     remedy = "restore it from the repository"
     made: Any = store.read_json(path, remedy)
     try:
@@ -95,9 +95,9 @@ def texts(language: Language, path: Path = TEXTS) -> Lesson:
 def exercise(
     outputs: Outputs, cases: Sequence[object], say: Say, ask: Ask | None = None, language: Language = "en"
 ) -> tuple[Path, Exercise]:
-    """Take REF-000, REF-999 and the first call of `cases` that names no tool of ours through the gate; compare each.
+    """Put REF-000, REF-999 and the first of `cases` that names no tool of ours through the gate; compare each.
 
-    `say` receives the lesson line by line; `ask` asks for each prediction, where somebody is there to predict. Returns
+    `say` receives the lesson line by line; `ask` asks for each prediction, if somebody is there to make one. Returns
     the file written and its content. Raises `Precondition` when there is no such call; `CheckFailed`, after writing,
     when an observation is not the expected one; `Interrupted` when the reader leaves, before writing.
     """
@@ -135,7 +135,7 @@ def exercise(
 
 
 def _unlisted(cases: Sequence[object]) -> object:
-    """The first case that names another tool, wherever the reader put it; else the first, to show its outcome."""
+    """The first case that names an unlisted tool, wherever the reader put it; else the first, to show its outcome."""
     if not cases:
         raise Precondition("`cases` in src/cli.py is empty; put a call of the tool `delete` back")
     named = (case for case in cases if isinstance(case, dict) and "outil" in case)
@@ -149,7 +149,7 @@ def _tool_of(call: object) -> str:
 
 
 def reader() -> Ask | None:
-    """Return the way to ask the person at the terminal, or `None` when there is no terminal on both sides."""
+    """Return a way to ask the person at the terminal, or `None` unless both input and output are a terminal."""
     return _typed if sys.stdin.isatty() and sys.stdout.isatty() else None
 
 
@@ -163,7 +163,7 @@ def _typed(prompt: str) -> str:
 
 
 def _observed(db: sqlite3.Connection, call: object, expected: str) -> Observed:
-    """Make the call; `sql` holds the statements that SQLite ran for it, which shows whether it was reached at all."""
+    """Make the call; `sql` holds the statements that SQLite ran for it, if it was reached at all."""
     statements: list[str] = []
     db.set_trace_callback(statements.append)
     try:

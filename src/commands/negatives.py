@@ -1,7 +1,7 @@
-"""`negatives`: what must be refused is refused, by the gate and by SQLite; no model server is needed.
+"""`negatives`: the gate and SQLite refuse what they must refuse; no model server is needed.
 
-A negative test succeeds when the forbidden thing fails and the file is unchanged. It shows these refusals, not the
-absence of every hole: docs/SECURITY.md says what is not covered.
+A negative test succeeds when the forbidden thing fails and the file is unchanged. It shows these refusals, not
+that there is no hole: docs/SECURITY.md says what is not covered.
 """
 
 import sqlite3
@@ -27,7 +27,7 @@ def _refusal(attempt: Callable[[], object]) -> tuple[bool, str]:
     except ValueError as exc:
         return True, str(exc)
     except sqlite3.OperationalError as exc:
-        # Only read-only access counts as a refusal; a locked or missing table would hide a writable connection.
+        # Only "read-only" counts as a refusal: a locked or missing table could hide a writable connection.
         return exc.sqlite_errorcode & 0xFF == sqlite3.SQLITE_READONLY, str(exc)
     return False, f"it went through: {outcome!r}"
 

@@ -40,5 +40,5 @@ def prepare(outputs: Outputs, data: Path) -> Path:
     try:
         return store.write_json(outputs.json("prepare"), record)
     except OSError:
-        outputs.database.unlink()  # without its record it would only be in the way of the next attempt
+        outputs.database.unlink()  # without its record it would only block the next attempt
         raise

@@ -1,6 +1,6 @@
 """`reproduce`: the whole route in one go, in a new folder per run, then the measures, three questions and a page.
 
-Two runs on one machine must propose and answer the same, word for word; where they do not, the difference is shown.
+Two runs on one machine must give the same proposals and answers, word for word; any difference is shown.
 """
 
 import contextlib
@@ -40,7 +40,7 @@ def new_folder(parent: Path) -> Path:
 
 
 class Made(NamedTuple):
-    """One run of the whole route: its folder and the contents of the result files that are shown."""
+    """One run of the whole route: its folder and the contents of the result files shown at the end."""
 
     folder: Path
     run: Run

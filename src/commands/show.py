@@ -1,7 +1,7 @@
 """Results as text for a person: progress, the four stages of a question, tables.
 
-Everything a model or a server wrote is shown with its control characters as escapes and cut to a readable length; the
-result files keep it whole.
+Text from a model or a server is shown with its control characters as escapes, cut to a readable length; the result
+files keep all of it.
 """
 
 import json
@@ -22,7 +22,7 @@ Made = TypeVar("Made")
 
 
 def observation_line(result: Result) -> str:
-    """Return what a result came to in a few words, e.g. `REF-000 stock 0`, or `REF-007 stock 9, ASKED REF-012`."""
+    """Sum a result up in a few words, e.g. `REF-000 stock 0`, or `REF-007 stock 9, ASKED REF-012`."""
     seen = observed(result)
     if seen is None:
         return f"{'refused' if refused_by(result) else 'failed'}: {excerpt(result['error'] or '')}"
@@ -52,13 +52,13 @@ class Progress:
             say(f"  {self._done:>{len(str(self._total))}}/{self._total}  {result['seconds']:5.1f} s  {line}")
 
     def close(self) -> None:
-        """Leave the bar as it stands."""
+        """Leave the bar as it is."""
         if self._bar is not None:
             self._bar.close()
 
 
 def with_progress(total: int, done: int, work: Callable[[Progress], Made]) -> Made:
-    """Do `work` with its progress shown, and leave the terminal in order however it ends."""
+    """Do `work` with its progress shown, and leave the terminal tidy however it ends."""
     progress = Progress(total, done)
     try:
         return work(progress)
@@ -67,7 +67,7 @@ def with_progress(total: int, done: int, work: Callable[[Progress], Made]) -> Ma
 
 
 def stages(result: Result) -> str:
-    """Return the stages of one question, one under the other: question, proposal, observation, answer."""
+    """Return the stages of one question, one below the other: question, proposal, observation, answer."""
     proposal, answer, seen = result["proposal"], result["answer"], observed(result)
     lines = [
         ("question", excerpt(result["query"], SHOWN)),
@@ -112,5 +112,5 @@ def checks(result: Negatives) -> str:
 
 
 def digests(result: Negatives | Run) -> str:
-    """Return the two digests one under the other, so that the eye compares them."""
+    """Return the two digests one below the other, easy to compare by eye."""
     return f"  before {result['digest_before']}\n  after  {result['digest_after']}"

@@ -8,9 +8,9 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Any, cast
 
-from src.base.records import Observation
 from src.going_further import low_stock
 from src.going_further.callers import NOBODY, Caller
+from src.going_further.records import Seen
 from src.tools import toolcall
 
 ALLOWED, NOT_FOUND, NOT_ALLOWED, MALFORMED = "allowed", "not found", "not allowed", "malformed"
@@ -24,7 +24,7 @@ class Decision:
 
     decision: str
     reason: str
-    observation: Observation | low_stock.LowStock | None
+    observation: Seen | None
 
 
 class _NotAllowed(Exception):

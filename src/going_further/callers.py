@@ -40,7 +40,7 @@ def load(path: Path = CALLERS) -> dict[str, Caller]:
         raise Precondition(f"{path} does not hold callers ({exc}); {REMEDY}") from None
 
 
-def _caller(name: str, rights: dict[str, Any]) -> Caller:
+def _caller(name: str, rights: Any) -> Caller:  # as the file has them
     tools, first, last = rights["tools"], rights["first"], rights["last"]
     if set(rights) != {"tools", "first", "last"} or type(tools) is not list or not set(tools) <= set(ALL_TOOLS):
         raise ValueError(f"{name}: tools must be some of {', '.join(ALL_TOOLS)}")

@@ -8,7 +8,6 @@ import argparse
 import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from src.base import exits
 from src.base.errors import CheckFailed, Precondition, ServerUnavailable
@@ -16,6 +15,7 @@ from src.base.printable import dumps, excerpt, say
 from src.base.registry import Registry
 from src.going_further import callers
 from src.going_further.decisions import DecisionLog, counts
+from src.going_further.records import Answered
 from src.runs.outputs import Outputs
 
 FOLDER = "going-further"  # in the folder of results, so that no file of R3's is replaced
@@ -97,8 +97,8 @@ def run_ask(args: argparse.Namespace) -> None:
             raise ServerUnavailable(f"the model server failed: {exc}") from None
     for step in result["trace"]:
         say(f"  proposal     {dumps(step['call'])}\n  observation  {dumps(step['observation'])}")
-    if result["error"] is not None:
-        raise CheckFailed(f"refused: {excerpt(result['error'])}")
+    if result["answer"] is None:
+        raise CheckFailed(f"refused: {excerpt(result['error'] or '')}")
     say(f"  answer       {excerpt(result['answer']['raw'])}")
 
 
@@ -159,7 +159,7 @@ def run_report(args: argparse.Namespace) -> None:
             say(f"     {name:<12} {value}")
 
 
-def _stages(result: dict[str, Any]) -> list[tuple[str, str]]:
+def _stages(result: Answered) -> list[tuple[str, str]]:
     found = [("decision", str(result["decision"]))]
     for step in result["trace"]:
         found += [("call", excerpt(dumps(step["call"]))), ("observation", excerpt(dumps(step["observation"]), 800))]

@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from src.base.errors import Precondition
 from src.base.printable import dumps, loads
 from src.going_further.access import DECISIONS, MALFORMED, Decision
 from src.going_further.callers import Caller
+from src.going_further.records import Entry
 from src.runs import store
 
 FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW  # added to whoever else writes; no other file by a link
@@ -30,7 +31,7 @@ class DecisionLog:
 
     def add(self, caller: Caller, call: Any, decision: Decision) -> None:
         """Add one line and force it to the disk; `Precondition` when that fails, so that nothing goes unrecorded."""
-        entry = {
+        entry: Entry = {
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "caller": caller.name,
             "call": None if decision.decision == MALFORMED else call,
@@ -55,7 +56,7 @@ class DecisionLog:
                 f"{self.path} cannot be written ({exc.strerror or exc}); without a record nothing is answered"
             ) from None
 
-    def read(self) -> tuple[list[dict[str, Any]], int]:
+    def read(self) -> tuple[list[Entry], int]:
         """Return the decisions, oldest first, and the number of lines that are none: cut by a crash, or not ours."""
         try:
             lines = store.read_bytes(self.path).split(b"\n")
@@ -68,12 +69,13 @@ class DecisionLog:
         return whole, len(read) - len(whole)
 
 
-def _entry(line: bytes) -> dict[str, Any] | None:
+def _entry(line: bytes) -> Entry | None:
     try:
         found = loads(line)
     except (ValueError, RecursionError):
         return None
-    return found if type(found) is dict and set(found) == FIELDS and found["decision"] in DECISIONS else None
+    whole = type(found) is dict and set(found) == FIELDS and found["decision"] in DECISIONS
+    return cast(Entry, found) if whole else None
 
 
 def counts(decisions: Iterable[str]) -> str:

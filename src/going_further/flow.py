@@ -14,6 +14,7 @@ from src.going_further import low_stock
 from src.going_further.access import MALFORMED, Decision, decide
 from src.going_further.callers import Caller
 from src.going_further.decisions import DecisionLog
+from src.going_further.records import Answered, Step
 from src.server.reply import BadReply, decode
 
 CHOOSE = (
@@ -41,15 +42,18 @@ def answer_call(db: sqlite3.Connection, call: Any, caller: Caller, log: Decision
     return decision
 
 
-def run(db: sqlite3.Connection, query: Question, caller: Caller, log: DecisionLog) -> dict[str, Any]:
+def run(db: sqlite3.Connection, query: Question, caller: Caller, log: DecisionLog) -> Answered:
     """Take one question of a caller through its stages; returns what `agent.run()` returns, with `decision`.
 
     `observation` in the trace is what the model gets. Raises `Precondition` when the decision cannot be
     recorded and `TransportFailure` when the server is gone.
     """
     start = time.perf_counter()
-    proposal = answer = error = decision = None
-    trace: list[dict[str, Any]] = []
+    proposal: Generation | None = None
+    answer: Generation | None = None
+    error: str | None = None
+    decision: str | None = None
+    trace: list[Step] = []
     try:
         proposal = agent.generate(query["query"], SCHEMA, system=CHOOSE)
         try:

@@ -7,9 +7,10 @@ others are left out by that SQL, since what was never read cannot leak.
 import json
 import sqlite3
 from collections.abc import Iterable
-from typing import Any, TypedDict, cast
+from typing import TypeGuard, cast
 
 from src.base.records import JsonObject, Product
+from src.going_further.records import LowStock
 from src.tools import COLUMNS
 
 TOOL = "lister_stock_bas"
@@ -19,12 +20,6 @@ READ = (
     "SELECT ref,name,stock FROM products WHERE stock<=? AND ref IN (SELECT value FROM json_each(?))"
     " ORDER BY stock,ref LIMIT ?"
 )
-
-
-class LowStock(TypedDict):
-    """What this tool reads; none where nothing is both low and the caller's."""
-
-    products: list[Product]
 
 
 SCHEMA: JsonObject = {
@@ -43,24 +38,23 @@ SCHEMA: JsonObject = {
 }
 
 
-def names_it(call: Any) -> bool:
+def names_it(call: object) -> TypeGuard[JsonObject]:
     """Whether a call, of whatever type, names this tool; anything else is left to `toolcall()`."""
     return _has_plain_keys(call) and type(call.get("outil")) is str and call["outil"] == TOOL
 
 
-def threshold(call: dict[str, Any]) -> int:
+def threshold(call: JsonObject) -> int:
     """Return the threshold of a well-formed call of this tool; `ValueError` for every other."""
     if set(call) != {"outil", "arguments"}:
         raise ValueError("Outil interdit ou appel mal formé")
     args = call["arguments"]
-    if not _has_plain_keys(args) or set(args) != {"seuil"} or type(args["seuil"]) is not int:
+    most = args["seuil"] if _has_plain_keys(args) and set(args) == {"seuil"} else None
+    if type(most) is not int or not 0 <= most <= MAX_THRESHOLD:
         raise ValueError("Seuil ou arguments invalides")
-    if not 0 <= args["seuil"] <= MAX_THRESHOLD:
-        raise ValueError("Seuil ou arguments invalides")
-    return int(args["seuil"])
+    return most
 
 
-def _has_plain_keys(value: Any) -> bool:
+def _has_plain_keys(value: object) -> TypeGuard[JsonObject]:
     """Exact types, as in `toolcall()`: a subclass may bring its own == and hash."""
     return type(value) is dict and all(type(key) is str for key in value)
 

@@ -7,20 +7,24 @@ as for one that does not exist.
 from collections import Counter
 from collections.abc import Iterable
 from statistics import fmean
-from typing import Any
 
 from src.base.records import NotFound, Observation, Product
 from src.going_further import low_stock
 from src.going_further.access import DECISIONS
+from src.going_further.records import Answered, CallerMeasures, CallerRun, Seen
 
-Result = dict[str, Any]
 NOT_FOUND: NotFound = {"found": False}
 
 
-def shown_refs(result: Result) -> set[str]:
+def shown_refs(result: Answered) -> set[str]:
     """Return the references whose rows the model, and with it the caller, got to see."""
-    seen = [step["observation"] for step in result["trace"]]
-    return {row["ref"] for one in seen for row in one.get("products", [one]) if "ref" in row}
+    return {row["ref"] for step in result["trace"] for row in _rows(step["observation"])}
+
+
+def _rows(seen: Seen) -> list[Product]:
+    if "products" in seen:
+        return seen["products"]
+    return [seen] if "ref" in seen else []
 
 
 def expected(ref: str, allowed: Iterable[str], products: Iterable[Product]) -> Observation:
@@ -28,7 +32,7 @@ def expected(ref: str, allowed: Iterable[str], products: Iterable[Product]) -> O
     return next((p for p in products if p["ref"] == ref and ref in allowed), NOT_FOUND)
 
 
-def measures(record: dict[str, Any], products: list[Product]) -> dict[str, Any]:
+def measures(record: CallerRun, products: list[Product]) -> CallerMeasures:
     """Return the measures of a run; `rows_of_others` lists the questions that showed a row outside the rights."""
     results, allowed = record["results"], set(record["caller"]["references"])
     right = [[s["observation"] for s in r["trace"]] == [expected(r["ref"], allowed, products)] for r in results]

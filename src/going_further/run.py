@@ -2,13 +2,14 @@
 
 import sqlite3
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from src.base.errors import CheckFailed, Interrupted, Precondition, ServerUnavailable, interruption
 from src.base.records import Question
 from src.going_further import flow
 from src.going_further.callers import Caller
 from src.going_further.decisions import DecisionLog
+from src.going_further.records import CallerRun
 from src.runs import provenance, store
 from src.runs.outputs import Outputs
 from src.server.reply import TransportFailure
@@ -24,13 +25,13 @@ def ask_all(
     database: Outputs,
     folder: Outputs,
     say: Callable[[str], object],
-) -> dict[str, Any]:
+) -> CallerRun:
     """Ask the questions in order and keep `agent.json` after each; returns its content.
 
     Raises `ServerUnavailable` or `Interrupted` with what is finished on the disk, `CheckFailed` for a changed database.
     """
     log = DecisionLog(folder.folder / "decisions.jsonl")
-    record: dict[str, Any] = {
+    record: CallerRun = {
         "provenance": provenance.program(),
         "caller": {
             "name": caller.name,
@@ -54,22 +55,23 @@ def ask_all(
     except KeyboardInterrupt as exc:
         raise Interrupted(f"{interruption(exc)}; {_kept(record, questions)}") from exc
     after = digest(database.database)
-    record |= {"complete": True, "digest_after": after, "unchanged": after == record["digest_before"]}
+    unchanged = after == record["digest_before"]
+    record |= {"complete": True, "digest_after": after, "unchanged": unchanged}
     store.write_json(path, record)
-    if not record["unchanged"]:
+    if not unchanged:
         raise CheckFailed(f"{database.database} changed during the run; see the two digests in {path}")
     return record
 
 
-def _kept(record: dict[str, Any], questions: list[Question]) -> str:
+def _kept(record: CallerRun, questions: list[Question]) -> str:
     return f"{len(record['results'])} of {len(questions)} results are kept; {AGAIN}"
 
 
-def load(folder: Outputs) -> dict[str, Any]:
+def load(folder: Outputs) -> CallerRun:
     """Return the last run; `Precondition` when there is none, or the file holds something else."""
     path = folder.json("agent")
     record: Any = store.read_json(path, AGAIN)
-    fields = {"id", "ref", "query", "decision", "trace", "error", "seconds"}
+    fields = {"id", "ref", "query", "decision", "trace", "answer", "error", "seconds"}
     try:
         whole = bool(record["results"]) and all(
             fields <= set(result) and all(type(step["observation"]) is dict for step in result["trace"])
@@ -80,4 +82,4 @@ def load(folder: Outputs) -> dict[str, Any]:
         whole = False
     if not whole:
         raise Precondition(f"{path} does not hold a run of this command; {AGAIN}")
-    return dict(record)
+    return cast(CallerRun, record)

@@ -1,4 +1,4 @@
-"""What the published marker does not see: how the sentences are worded, and where the time went.
+"""What the published marker does not see: what the sentences say, and where the time went.
 
 A separate block beside the four published measures, never mixed with them. Each wording measure names the queries
 concerned. A text is compared with the observation; only `marker_differs` looks at the reference record, as R3 does.
@@ -23,7 +23,7 @@ def beyond(results: Sequence[Result], records: Sequence[Observation]) -> Beyond:
     guarded = any("delivered" in result for result in results)
     answers = [(r["answer"]["raw"], r["answer"]["finish_reason"]) if r["answer"] else None for r in results]
     given = [(said["text"], "stop") if (said := r.get("delivered")) else None for r in results]
-    delivered = _wording(results, records, given) if guarded else None
+    delivered = _wording(results, records, given, own_marker=True) if guarded else None
     if delivered is not None:
         replaced = (r["id"] for r in results if (said := r.get("delivered")) and said["source"] == "observation")
         delivered["from_observation"] = _concerned(replaced)
@@ -36,27 +36,40 @@ def beyond(results: Sequence[Result], records: Sequence[Observation]) -> Beyond:
 
 
 def _wording(
-    results: Sequence[Result], records: Sequence[Observation], texts: Sequence[tuple[str, str | None] | None]
+    results: Sequence[Result],
+    records: Sequence[Observation],
+    texts: Sequence[tuple[str, str | None] | None],
+    *,
+    own_marker: bool = False,
 ) -> Wording:
-    """Judge one text per question; a question without a text has no wording faults but `no_answer`."""
+    """Judge one text per question; a question without a text has no wording faults but `no_answer`.
+
+    `own_marker` counts what was delivered by its marker in the reader's language instead of the published one.
+    """
     faults: dict[str, list[int]] = {name: [] for name in check.FAULTS}
-    weak, whole = [], []
+    weak, whole, only = [], [], []
     for result, record, said in zip(results, records, texts, strict=True):
-        weak.append(said is not None and check.marker(record) in said[0])
-        whole.append(said is not None and check.holds_figure(said[0], record, result.get("ref") or ""))
+        ref = result.get("ref") or ""
+        marked = said is not None and check.has_marker(said[0], record)
+        weak.append(marked or (said is not None and own_marker and check.has_own_marker(said[0], record, ref)))
+        whole.append(said is not None and check.holds_figure(said[0], record, ref))
         if not result["trace"]:
             continue
         if said is None:
             faults["no_answer"].append(result["id"])
             continue
         step = result["trace"][0]
-        for name in check.faults(said[0], step["observation"], step["call"]["arguments"]["ref"], said[1]):
+        found = check.faults(said[0], step["observation"], step["call"]["arguments"]["ref"], said[1])
+        for name in found:
             faults[name].append(result["id"])
+        if not found:
+            only.append(result["id"])
     return {
         "texts": sum(said is not None for said in texts),
         "marker_present": round(fmean(weak), 4),
         "whole_number_present": round(fmean(whole), 4),
         "marker_differs": _concerned(r["id"] for r, a, b in zip(results, weak, whole, strict=True) if a != b),
+        "observation_only": _concerned(only),
         "faults": {name: _concerned(ids) for name, ids in faults.items()},
     }
 

@@ -44,6 +44,7 @@ class Wording(TypedDict):
     marker_present: float  # share of the questions
     whole_number_present: float  # share of the questions
     marker_differs: Concerned  # where the two above disagree
+    observation_only: Concerned  # questions whose text states the observation and nothing else
     faults: dict[str, Concerned]  # by the keys of `wording.check.FAULTS`, in their order
     from_observation: NotRequired[Concerned]  # delivered sentences only: those not the model's
 

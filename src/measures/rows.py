@@ -8,14 +8,14 @@ from src.wording.check import FAULTS
 
 MEASURES: tuple[tuple[Measure, str], ...] = (
     ("queries", "questions asked"),
-    ("observation_correct", "share read right from the database"),
+    ("observation_correct", "share read correctly from the database"),
     ("errors", "refused or failed questions"),
     ("answer_marker_present", "share of answers with the stock number, or introuvable"),
     ("mean_ms", "mean time of a question, both generations"),
 )
 SHARES: tuple[tuple[Literal["whole_number_present", "marker_present"], str], ...] = (
     ("whole_number_present", "with the stock as a whole number"),
-    ("marker_present", "with the published marker"),
+    ("marker_present", "with the marker"),
 )
 
 
@@ -38,6 +38,7 @@ def counted(block: Beyond) -> list[Row]:
     columns = [side for _, side in sides(block)]
     other = block["another_product"]
     rows = [Row("another product was read", [other["count"] for _ in columns], other["ids"])]
+    rows.append(_row("states the observation and nothing else", [side["observation_only"] for side in columns]))
     rows += [_row(words, [side["faults"][name] for side in columns]) for name, words in FAULTS.items()]
     rows.append(_row("marker and whole number disagree", [side["marker_differs"] for side in columns]))
     return rows

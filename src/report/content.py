@@ -77,15 +77,15 @@ def moment(value: Any) -> str:
 
 
 def _verdict(results: list[Result], questions: list[Panel], figures: Figures | None) -> Verdict:
-    """The run in a line: how many were read right, worded without a fault, refused; what went wrong most often."""
+    """The run in a line: how many read correctly, sentences without a fault, refusals; what went wrong most often."""
     total = len(questions)
     right = sum(q["cells"][1][0] == "right" for q in questions)
     unjudged = sum(q["cells"][1][0] == "unjudged" for q in questions)
     counts = Counter(q["outcome"] for q in questions)
-    said = [f"{right} of {total} read right"] if unjudged < total else []
+    said = [f"{right} of {total} read correctly"] if unjudged < total else []
     said += [f"{unjudged} of {total} read without a reference to compare with"] if unjudged else []
     said += [
-        f"{sum(q['clean'] for q in questions)} of {total} worded without a fault found",
+        f"{sum(q['clean'] for q in questions)} of {total} sentences without a fault",
         f"{counts['refused']} refused",
     ]
     said += [f"{counts['failed']} failed"] if counts["failed"] else []

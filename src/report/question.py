@@ -22,9 +22,9 @@ TEXT_SHOWN = 2000  # characters of one text on the page; agent.json has the whol
 # What became of a question: the letter of the stage that decided (for small cells), a sign, the words of the legend.
 # Hostile questions have no reference, hence the last.
 OUTCOMES = {
-    "right": ("", "✓", "right read, no fault found in the model’s sentence"),
-    "wording": ("S", "✗", "right read, a fault in the model’s sentence"),
-    "missing": ("S", "✗", "right read, the model’s sentence lacks the number"),
+    "right": ("", "✓", "read correctly, no fault found in the model’s sentence"),
+    "wording": ("S", "✗", "read correctly, a fault in the model’s sentence"),
+    "missing": ("S", "✗", "read correctly, the model’s sentence lacks the number"),
     "other": ("O", "≠", "another product was read than the one asked about"),
     "refused": ("P", "✗", "proposal refused, nothing read"),
     "failed": ("!", "✗", "the server or the database failed"),
@@ -46,10 +46,12 @@ SHORT = {
     "cut": "cut",
     "figure_missing": "number missing",
     "unsupported_number": "another number",
-    "zero_as_not_found": "0 worded as not found",
-    "stock_as_not_found": "stock worded as not found",
-    "stock_as_none": "stock worded as none",
-    "not_found_as_stock": "unknown product worded as a stock",
+    "zero_as_not_found": "0 described as not found",
+    "stock_as_not_found": "stock described as not found",
+    "stock_as_none": "stock described as none",
+    "not_found_as_stock": "unknown product described as a stock",
+    "not_listed": "words no list allows",
+    "no_lists": "a language without lists",
 }
 NOT_REACHED: Cell = ("none", "–", "not reached")
 
@@ -88,7 +90,7 @@ def question(result: Result, slow: bool, limit: int, guarded: bool) -> Panel:
         "checks": _checks(result),
         "other": [visible(ref) for ref in other] if other else None,
         "observation": shown(observed(result), limit) if observed(result) is not None else None,
-        "answer": shown(result["answer"]["raw"], limit) if result["answer"] else None,
+        "answer": _marked(result, limit),
         "fault_names": faults,
         "faults": [check.FAULTS[name] for name in faults],
         "delivered": result.get("delivered"),
@@ -106,6 +108,21 @@ def _faults(result: Result) -> list[str]:
     if answer is None:
         return ["no_answer"]
     return check.faults(answer["raw"], seen, result["trace"][0]["call"]["arguments"]["ref"], answer["finish_reason"])
+
+
+def _marked(result: Result, limit: int) -> list[tuple[str, bool]] | None:
+    """Return the model's text in pieces, each with whether no list allows it; a text that is cut has no marks."""
+    if result["answer"] is None:
+        return None
+    raw, seen = result["answer"]["raw"], observed(result)
+    if seen is None or len(raw) > limit:
+        return [(shown(raw, limit), False)]
+    pieces: list[tuple[str, bool]] = []
+    at = 0
+    for start, end in check.judge(raw, seen, result["trace"][0]["call"]["arguments"]["ref"]).refused:
+        pieces += [(shown(raw[at:start], limit), False), (shown(raw[start:end], limit), True)]
+        at = end
+    return [piece for piece in [*pieces, (shown(raw[at:], limit), False)] if piece[0]]
 
 
 def _because(result: Result, faults: list[str]) -> list[str]:
@@ -131,7 +148,7 @@ def _flags(result: Result, faults: list[str], other: tuple[str, str] | None, slo
     seen, answer, given = observed(result), result["answer"], result.get("delivered")
     flags = {
         "other": other is not None,
-        "marker": answer is None or seen is None or check.marker(seen) not in answer["raw"],
+        "marker": answer is None or seen is None or not check.has_marker(answer["raw"], seen),
         "missing": "figure_missing" in faults,
         "number": "unsupported_number" in faults,
         "cut": "cut" in faults,
@@ -165,7 +182,7 @@ def _read_cell(result: Result, other: tuple[str, str] | None, before: str) -> Ce
         return ("failed", "✗", "the database could not be read") if before == "right" else NOT_REACHED
     if other:
         return ("other", "≠", visible(f"asked {other[0]}, read {other[1]}"))
-    return ("right", "✓", "right read") if "ref" in result else ("unjudged", "?", OUTCOMES["unjudged"][2])
+    return ("right", "✓", "read correctly") if "ref" in result else ("unjudged", "?", OUTCOMES["unjudged"][2])
 
 
 def _sentence_cell(result: Result, faults: list[str]) -> Cell:

@@ -17,7 +17,7 @@ class Panel(TypedDict):
     query: str | None  # None where the heading is the whole of it
     outcome: str  # a key of `question.OUTCOMES`
     flags: list[str]  # keys of `question.FILTERS`
-    clean: bool  # read right, and no fault found in the sentence
+    clean: bool  # read correctly, and no fault found in the sentence
     cells: list[Cell]  # one for each stage
     summary: str
     proposal: str | None
@@ -25,7 +25,7 @@ class Panel(TypedDict):
     checks: list[tuple[str, str]]  # a state, and the checks in it
     other: list[str] | None  # the reference asked about, and the one read
     observation: str | None
-    answer: str | None
+    answer: list[tuple[str, bool]] | None  # in pieces, each with whether no list allows it
     fault_names: list[str]  # keys of `wording.check.FAULTS`
     faults: list[str]  # the same in words
     delivered: Delivered | None

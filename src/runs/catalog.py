@@ -30,12 +30,12 @@ def load(path: Path = DATA) -> Shop | HostileFile:
     A file of hostile questions holds `questions` instead. Raises `Precondition` naming the record and the rule it
     breaks.
     """
-    import jsonschema  # heavy; only the commands that read the data file pay for it
+    import jsonschema  # slow to import; only the commands that read the data file pay for it
 
     from src.runs.store import read_bytes  # with OpenSSL; `--help` reads this module too
 
     try:
-        # 5.0 is an integer to JSON Schema and none to us: a number with a point stays a text, which the schema refuses
+        # JSON Schema takes 5.0 for an integer, we do not: a number with a point stays a text, which the schema refuses
         data = json.loads(read_bytes(path).decode("utf-8"), parse_float=str)
     except (OSError, ValueError, RecursionError) as exc:
         raise Precondition(f"{path} cannot be read ({exc}); {REMEDY}") from None
@@ -71,7 +71,7 @@ def _rule(fault: "jsonschema.ValidationError") -> str:
 def questions(data: Shop | HostileFile, language: Language) -> list[Question]:
     """Return the questions in one language as `{"id": 0, "ref": "REF-000", "query": "What is ..."}`.
 
-    Hostile questions are in various languages and are about no reference that can be relied on.
+    Hostile questions are in various languages, and no reference can be relied on to be what they are about.
     """
     if is_hostile(data):
         return [{"id": item["id"], "query": item["query"]} for item in data["questions"]]

@@ -1,7 +1,7 @@
 """The prepared database: checked once before a command's work, then opened read-only as often as it needs.
 
-The file lies in a folder that others may write to. What is wrong with it is a precondition that is missing, named
-before a model is loaded in vain.
+The file is in a folder that others may write to. A fault in it is a missing precondition, reported before a model is
+loaded for nothing.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from src.runs.outputs import Outputs
 from src.tools import readonly
 
 FRESH = "start from a fresh copy"
-WHOLE = "PRAGMA integrity_check(1)"  # tables and indexes; at most 1,000 references, so it takes no time that is seen
+WHOLE = "PRAGMA integrity_check(1)"  # tables and indexes; at most 1,000 references, so it takes no noticeable time
 # SQLite keeps any type in any column; JSON cannot carry a blob.
 STRANGE = (
     "SELECT count(*) FROM products WHERE typeof(ref) <> 'text' OR typeof(name) <> 'text' OR typeof(stock) <> 'integer'"
@@ -23,13 +23,13 @@ STRANGE = (
 
 
 def check(outputs: Outputs) -> None:
-    """Raise `Precondition` unless the database is there, is whole, is ours, and nothing else writes to it."""
+    """Raise `Precondition` unless the database exists, is intact, is ours, and nothing else writes to it."""
     with contextlib.closing(connect(outputs)) as db:
         _check_content(outputs, db)
 
 
 def connect(outputs: Outputs) -> sqlite3.Connection:
-    """Open the database read-only, its content unseen: for what `check` has passed, once for each thread."""
+    """Open the database read-only without looking at its content: `check` has done that; once for each thread."""
     _check_file(outputs)
     try:
         return readonly(outputs.database)
@@ -38,7 +38,7 @@ def connect(outputs: Outputs) -> sqlite3.Connection:
 
 
 def opened(outputs: Outputs) -> "contextlib.closing[sqlite3.Connection]":
-    """Check the database and open it for a block: what a command does that needs it once."""
+    """Check the database and open it for a block, for a command that needs it once."""
     check(outputs)
     return contextlib.closing(connect(outputs))
 

@@ -1,7 +1,7 @@
 """Questions in flight: one after the other (R3's way), or several at a time with `agent --jobs N`.
 
 Each worker thread has its own read-only connection and, through `client.current()`, its own HTTP client; the checks
-are those of `agent.run()` in every case. Results come as they are ready; putting them in order is the caller's work.
+are those of `agent.run()` in every case. Results arrive as they are ready; the caller puts them in order.
 """
 
 import queue
@@ -31,8 +31,8 @@ def ask(db: sqlite3.Connection, question: Question) -> Answered:
 def answered(outputs: Outputs, questions: Sequence[Question], jobs: int = 1) -> Generator[Answered, None, None]:
     """Ask the questions, `jobs` at a time, and yield what `ask` returns for each.
 
-    Closing the iterator hands out no further question. What is in flight then is not waited for, so that Ctrl-C
-    does not take as long as a reply.
+    Once the iterator is closed no further question is asked. Those in flight are not waited for, so that Ctrl-C does
+    not take as long as a reply.
     """
     if jobs > 1:
         yield from _in_parallel(outputs, questions, min(jobs, len(questions)))
@@ -60,7 +60,7 @@ def _in_parallel(outputs: Outputs, questions: Sequence[Question], jobs: int) -> 
             ready.put(None)
 
     try:
-        # Daemon threads: the ones of an executor are waited for at exit, up to a whole timeout.
+        # Daemon threads: those of an executor are joined at exit, for up to a whole timeout.
         for number in range(jobs):
             _start(threading.Thread(target=work, name=f"question-{number}", daemon=True), jobs)
         running, left = jobs, len(questions)

@@ -1,6 +1,6 @@
 """The conditions a result was produced under: enough to say whether two runs may be compared.
 
-What the server reports is recorded as the server's word. No path and no address of the machine is kept.
+What the server reports is recorded as its own claim. No path and no address of the machine is kept.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from src.server.settings import DEVICE_TAGS, ENGINE_TAG
 if TYPE_CHECKING:
     from src.server.client import Client
 
-CPU_INFO = Path("/proc/cpuinfo")  # Linux; elsewhere the kind of machine stands in
+CPU_INFO = Path("/proc/cpuinfo")  # Linux; elsewhere the machine's architecture stands in
 SETTINGS = 64  # settings kept; llama.cpp reports about 40
 
 
@@ -37,7 +37,7 @@ def program() -> Program:
 
 
 def machine() -> Machine:
-    """The kind of this machine, which a time depends on."""
+    """The kind of this machine, on which every time depends."""
     return {"platform": f"{sys.platform} {os.uname().machine}", "cpu": _cpu()}
 
 
@@ -59,7 +59,7 @@ def tokens_from_cache(results: Iterable[Result]) -> float | None:
 
 
 def server(client: "Client") -> Server:
-    """What the server says about itself: model, build, slots, context, settings; `None` where it is silent.
+    """What the server says about itself: model, build, slots, context, settings; `None` where it says nothing.
 
     `requested` is the name that was sent with each question. `defaults` are the server's sampling settings; those of
     `generation` in the same record were sent and take precedence. `files` holds the pinned digests of the model of
@@ -94,7 +94,7 @@ def server(client: "Client") -> Server:
 
 
 def _entry(models: JsonValue, requested: str) -> JsonObject:
-    """The model that answers: the one of the requested name, or the only one; among several others it is not known."""
+    """The model that answers: the one with the requested name, or the only one; otherwise it is not known which."""
     entries = [_dict(entry) for entry in _list(_dict(models).get("data"))]
     named = [entry for entry in entries if entry.get("id") == requested]
     found = named or entries
@@ -102,7 +102,7 @@ def _entry(models: JsonValue, requested: str) -> JsonObject:
 
 
 def _scalars(settings: JsonObject) -> dict[str, bool | int | float | str]:
-    """The plain values of a settings block, bounded: it is the server's word, and it goes into every result."""
+    """The plain values of a settings block, bounded: they are foreign input, and go into every result."""
     plain = {excerpt(key): value for key, value in settings.items() if isinstance(value, bool | int | float | str)}
     kept = {key: excerpt(value) if isinstance(value, str) else value for key, value in sorted(plain.items())[:SETTINGS]}
     return {key: value for key, value in kept.items() if not isinstance(value, float) or math.isfinite(value)}

@@ -51,7 +51,7 @@ def write(outputs: Outputs, identity: Identity, questions: list[Question], resul
 
 
 def check(made: Run, outputs: Outputs) -> None:
-    """Raise `CheckFailed` unless one database, unchanged, and one model stand behind the results."""
+    """Raise `CheckFailed` unless all results come from one unchanged database and one model."""
     path = outputs.json("agent")
     if not made["unchanged"]:
         raise CheckFailed(f"{outputs.database} changed during the run; see the two digests in {path}")
@@ -93,7 +93,7 @@ def _digest_now(outputs: Outputs) -> str | None:
 
 
 def _is_incomplete(path: Path) -> bool:
-    """Whether this is an incomplete run of ours, which a later state of the same may replace."""
+    """Whether this is an incomplete run of ours, which a later state of the same run may replace."""
     try:
         found = store.read_json(path, "it is replaced")
     except Precondition:

@@ -1,4 +1,4 @@
-"""What an interrupted run left: guarded from a second run, resumed by `agent --resume`, or kept under another name.
+"""What an interrupted run left: protected from a second run, resumed by `agent --resume`, or kept under another name.
 
 The journal is read line by line: a line must match its checksum, and its result must be that of one of the questions.
 """
@@ -30,7 +30,7 @@ def exclusive(outputs: Outputs) -> Iterator[None]:
 def resume(run: Run, say: Say) -> None:
     """Take over the finished results of an interrupted run under the same conditions.
 
-    A question that failed in transport, or whose line in the journal is damaged, counts as not asked. Raises
+    A question that failed in transport, or whose line in the journal is damaged, is asked again. Raises
     `Precondition` when there is nothing to resume or when anything differs that decides about an answer: two
     conditions are never mixed in one result.
     """
@@ -78,7 +78,7 @@ def set_aside(run: Run, say: Say) -> None:
     """Keep what an interrupted run left under another name before a new run takes its place."""
     journal = run.outputs.journal
     entries = store.Journal(journal).read()
-    if len(entries) > 1 or entries == [None]:  # a header alone holds nothing; one damaged line may be anything
+    if len(entries) > 1 or entries == [None]:  # a header alone holds no result; a single damaged line may hold anything
         kept = _free_name(journal.with_name("agent.interrupted.jsonl"))
         journal.replace(kept)
         say(
@@ -88,6 +88,6 @@ def set_aside(run: Run, say: Say) -> None:
 
 
 def _free_name(path: Path) -> Path:
-    """Return `path`, or the first of `NAME-2`, `NAME-3`, ... that nothing has."""
+    """Return `path`, or the first of `NAME-2`, `NAME-3`, ... that is free."""
     names = (path.with_stem(f"{path.stem}-{number}") for number in itertools.count(2))
     return next(name for name in itertools.chain([path], names) if not os.path.lexists(name))

@@ -1,4 +1,4 @@
-"""Looking things up in the result of a question, as `agent.run()` returns it."""
+"""Reads the result of a question, as `agent.run()` returns it."""
 
 from src.base.records import Observation, Result
 
@@ -23,7 +23,7 @@ def read_another(result: Result) -> tuple[str, str] | None:
     """Return the reference asked about and the other one that was read, e.g. `("REF-012", "REF-007")`; else `None`.
 
     No check before the database can know this: the question's own `ref` is for measuring only. Hostile questions have
-    none, so nothing is said of them.
+    none, so nothing can be said about them.
     """
     if not result["trace"] or "ref" not in result:
         return None

@@ -1,7 +1,7 @@
 """The results of a run, as `agent.json` and its journal hold them, checked before anything is computed from them.
 
-The files lie in a folder that others may write to: a damaged or foreign one is a precondition that is missing.
-Not checked: that somebody has not written plausible results of their own.
+The files are in a folder that others may write to: a damaged or foreign one is a missing precondition.
+Not detected: plausible results that somebody wrote by hand.
 """
 
 import functools
@@ -24,7 +24,7 @@ SCHEMA = ROOT / "configs" / "agent.schema.json"
 
 @functools.cache
 def _rules(part: str, any_call: bool = False) -> "jsonschema.protocols.Validator":
-    import jsonschema  # heavy; only the commands that read results pay for it
+    import jsonschema  # slow to import; only the commands that read results pay for it
 
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     if any_call:
@@ -44,7 +44,7 @@ def _answers(result: Result, question: Question) -> bool:
 def read(path: Path, if_missing: str, any_call: bool = False) -> Run:
     """Return the run in an `agent.json`; `Precondition` ends with `if_missing`, the remedy, when there is none.
 
-    With `any_call` the calls in the traces may be anything: for a reader that judges them.
+    With `any_call` the calls in the traces may be anything: for a caller that judges them.
     """
     found = store.read_json(path, if_missing)
     fault = next(iter(_rules("/whole", any_call).iter_errors(found)), None)

@@ -1,4 +1,4 @@
-"""`agent`: all questions of a data file, in order, each result kept as it comes.
+"""`agent`: all questions of a data file, in order, each result saved as it arrives.
 
 A finished question is one line of the journal, forced to disk; `agent.json` is written when the run ends, complete or
 not. Three transport failures in a row mean that the server is down. The database digest before and after must agree.
@@ -64,8 +64,8 @@ def work(run: Run, progress: Callable[[Result], object]) -> Path:
     """Ask the questions that have no result yet and write `agent.json`; returns its path.
 
     Raises `ServerUnavailable` when the server is down and `CheckFailed` when the database or the model changed, after
-    writing. Whatever else ends the run early, Ctrl-C included, leaves `agent.json` with what was finished, marked
-    incomplete; on a full disk only the journal has them.
+    writing. Anything else that ends the run early, Ctrl-C included, leaves `agent.json` with the finished results,
+    marked incomplete; on a full disk only the journal has them.
     """
     path = run.outputs.json("agent")
     header: JournalHeader = {"identity": run.identity}
@@ -123,7 +123,7 @@ def _ask_all(run: Run, journal: store.Journal, progress: Callable[[Result], obje
 
 
 def _withdraw(run: Run, failures: int) -> None:
-    """Take the last results back: questions that nobody was there to answer have not been asked."""
+    """Take the last results back: with no server to answer them, these questions have not been asked."""
     for result in run.results[-failures:]:
         run.lost.discard(result["id"])
     del run.results[-failures:]

@@ -18,8 +18,8 @@ from src.base.errors import Precondition
 from src.base.printable import dumps, finite, loads
 from src.base.records import JsonValue
 
-LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK  # no file outside by a link, no wait for a pipe
-LINE = re.compile(rb'\{"sha256":"([0-9a-f]{64})","entry":(.*)\}', re.DOTALL)  # the journal's: an entry and its checksum
+LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK  # follow no link, wait for no pipe
+LINE = re.compile(rb'\{"sha256":"([0-9a-f]{64})","entry":(.*)\}', re.DOTALL)  # of the journal: an entry, its checksum
 
 
 def write_text(path: Path, text: str) -> Path:
@@ -55,7 +55,7 @@ def write_json(path: Path, value: object) -> Path:
 def read_bytes(path: Path) -> bytes:
     """Return the bytes of a regular file.
 
-    Raises `OSError` for anything else: a pipe would be waited for, a device never ends.
+    Raises `OSError` for anything else: reading a pipe would block, and a device never ends.
     """
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -108,7 +108,7 @@ class Journal:
 
     @contextlib.contextmanager
     def writing(self, entries: Iterable[object]) -> Iterator["Journal"]:
-        """Start the file anew with `entries`, then take more."""
+        """Start the file afresh with `entries`, then accept more."""
         write_text(self.path, "".join(map(_line, entries)))
         with self.path.open("ab", buffering=0) as self._file:
             yield self
@@ -116,7 +116,7 @@ class Journal:
     def append(self, entry: object) -> None:
         """Add one line and force it to the disk: after this a power cut does not lose it; inside `writing()` only."""
         line = _line(entry).encode()
-        if self._file.write(line) != len(line):  # the disk became full within the line
+        if self._file.write(line) != len(line):  # the disk filled up within the line
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
         os.fsync(self._file.fileno())
 

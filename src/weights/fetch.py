@@ -1,11 +1,11 @@
 """Fetches pinned model files: the body of `scripts/fetch_model.py`; see docs/MODEL_ACQUISITION.md.
 
-Size and SHA-256 are checked before a file gets its final name. A file that is right costs no network; one
-that is wrong is named and left alone, never replaced by another variant. An interrupted download resumes
+Size and SHA-256 are checked before a file gets its final name. A correct file needs no network; a wrong
+one is named and left alone, never replaced by another variant. An interrupted download resumes
 where it stopped. It loads no model and leaves no link into a cache.
 
-Exit status: 0 every file is right, 1 a file is not the pinned one, 2 arguments, folder or disk, 3 the source
-cannot be reached or gave up. Ctrl-C and SIGTERM are 1 too: the work is not done.
+Exit status: 0 every file is the pinned one, 1 a file is not the pinned one, 2 arguments, folder or disk, 3 the source
+cannot be reached or gave up. Ctrl-C and SIGTERM give 1 as well: the work is not done.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from src.base.progress import Bytes
 from src.weights import hub_settings, models
 from src.weights.models import Model, ModelFile
 
-PART = ".part"  # what is not yet checked has another name
+PART = ".part"  # a file that is not yet checked has another name
 TRIES = 5  # attempts in a row that bring nothing
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 NO_LOCKS = {errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL}  # some network file systems
@@ -56,7 +56,7 @@ def _default_model() -> str:
 
 
 def missing(model: Model, folder: Path) -> list[ModelFile]:
-    """Return the files that are not there; `Precondition` when one is there and is not the pinned one."""
+    """Return the files that are missing; `Precondition` when one is present and is not the pinned one."""
     absent = []
     for pinned in model.files:
         path = folder / pinned.name
@@ -97,8 +97,8 @@ def exclusive(folder: Path) -> Iterator[None]:
 
 
 def receive(model: Model, pinned: ModelFile, part: Path, options: argparse.Namespace) -> None:
-    """Bring `part` to its full size from where the lock file says the model comes from."""
-    try:  # imported here: with every file in place neither package is touched
+    """Bring `part` to its full size, from the source named in the lock file."""
+    try:  # imported here: with every file in place neither package is needed
         if model.source == "huggingface":
             hub_settings.check()  # read when the library is imported
             from src.weights import hub
@@ -143,7 +143,7 @@ def fetch(model: Model, pinned: ModelFile, folder: Path, options: argparse.Names
 
 
 def run(options: argparse.Namespace) -> None:
-    """Fetch what is missing of each model in turn; `CommandError` at the first thing that is not right."""
+    """Fetch the missing files of each model in turn; `CommandError` at the first thing that goes wrong."""
     if options.tries < 1:
         raise Precondition(f"--tries {options.tries}: give a number from 1")
     try:
@@ -155,7 +155,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def fetch_model(model: Model, options: argparse.Namespace) -> None:
-    """Fetch what is missing of one model."""
+    """Fetch the missing files of one model."""
     folder: Path = options.dest
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -163,7 +163,7 @@ def fetch_model(model: Model, options: argparse.Namespace) -> None:
             if reason := no_entry(folder):
                 raise Precondition(reason)
             with exclusive(folder):
-                for pinned in missing(model, folder):  # again: another process may just have ended
+                for pinned in missing(model, folder):  # look again: another process may just have finished
                     fetch(model, pinned, folder, options)
     except OSError as error:
         what = "no space left" if error.errno in FULL else error.strerror or str(error)

@@ -1,8 +1,8 @@
 """Downloads one pinned file from the Hugging Face hub into a partial file, resuming from what is there.
 
-Address, token, session and the meaning of an error come from `huggingface_hub`. The loop is ours because
+Address, token, session and the interpretation of errors come from `huggingface_hub`. The loop is ours because
 `hf_hub_download` of 2.4.0 deletes a partial file when it fails and waits for as long as a server asks.
-Nothing here decides whether the bytes are right: `fetch` checks before it renames.
+Nothing here decides whether the bytes are correct: `fetch` checks before it renames.
 """
 
 import re
@@ -21,10 +21,10 @@ from src.base.errors import CheckFailed, SourceUnavailable
 from src.base.progress import Bytes
 from src.weights.models import Model, ModelFile
 
-RETRY_STATUS = {408, 429, 500, 502, 503, 504}  # passing trouble; any other status is an answer
+RETRY_STATUS = {408, 429, 500, 502, 503, 504}  # temporary trouble; any other status is final
 FIRST_WAIT_S = 1.0  # doubled after each failure in a row
-MAX_WAIT_S = 120.0  # a server that asks for more is taken at its word: run the command again then
-NEW_LIFE_BYTES = 1 << 20  # an attempt that brought this much starts the count of failures anew
+MAX_WAIT_S = 120.0  # if a server asks for more, the command ends and says when to run it again
+NEW_LIFE_BYTES = 1 << 20  # an attempt that brought this much resets the count of failures
 SHA256 = re.compile("[0-9a-f]{64}")
 HINTS = {
     401: "not authorised, or no such repository; the pinned ones are public: look at HF_TOKEN, HF_ENDPOINT",
@@ -81,7 +81,7 @@ def _check_offer(url: str, model: Model, pinned: ModelFile) -> None:
 
 
 def _receive(url: str, pinned: ModelFile, part: Path, progress: Bytes) -> None:
-    """Append what is missing to `part`; returns only when the pinned size is reached."""
+    """Append the missing bytes to `part`; returns only when the pinned size is reached."""
     have = _size(part)
     if have == pinned.size:
         return
@@ -95,7 +95,7 @@ def _receive(url: str, pinned: ModelFile, part: Path, progress: Bytes) -> None:
             file.truncate(0)
             progress(-have)
             have = 0
-        for block in reply.iter_bytes():  # as they arrive: an error then costs no byte already here
+        for block in reply.iter_bytes():  # as they arrive, so that an error costs no byte already received
             have += len(block)
             if have > pinned.size:
                 raise CheckFailed(f"{pinned.name}: the hub sent more than the expected {pinned.size} bytes")
@@ -118,7 +118,7 @@ def _passing(error: httpx2.TransportError | HfHubHTTPError) -> bool:
 
 
 def _explain(error: httpx2.TransportError | HfHubHTTPError) -> str:
-    """Put the failure in a few words on one line."""
+    """Describe the failure in a few words on one line."""
     if isinstance(error, httpx2.TimeoutException):
         return f"no answer in time ({type(error).__name__}; seconds: HF_HUB_DOWNLOAD_TIMEOUT)"
     if not isinstance(error, HfHubHTTPError):

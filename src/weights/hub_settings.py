@@ -1,7 +1,7 @@
-"""The hub's variables prepared for `huggingface_hub`, which reads them once, when it is imported.
+"""Prepares the hub's environment variables for `huggingface_hub`, which reads them once, on import.
 
-An empty one (a line of .env without a value) would be read as an empty address or an invalid number, and end
-in a traceback; so it counts as not set. Nothing here imports the library or opens a connection.
+An empty one (a line of .env without a value) would be read as an empty address or an invalid number, and cause
+a traceback; so it counts as unset. Nothing here imports the library or opens a connection.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The pinned model files: what `configs/models.lock.json` promises, and whether a file keeps the promise.
+"""The pinned model files: what `configs/models.lock.json` promises, and whether a file matches.
 
 Reading and checking only; `fetch` is the one place that downloads.
 """
@@ -57,7 +57,7 @@ def load(key: str, lock: Path = LOCK) -> Model:
 
 
 def pinned_as(label: str, lock: Path = LOCK) -> tuple[ModelFile, ...]:
-    """Return the pinned files of the model with this label, or none: the name a server reports is not ours to trust."""
+    """Return the pinned files of the model with this label, or none: a server may report any name."""
     models = (load(key, lock) for key in json.loads(lock.read_text(encoding="utf-8")))
     return next((model.files for model in models if model.label == label), ())
 
@@ -65,7 +65,7 @@ def pinned_as(label: str, lock: Path = LOCK) -> tuple[ModelFile, ...]:
 def problem(path: Path, pinned: ModelFile, progress: Callable[[int], object] | None = None) -> str:
     """Say what is wrong with the file at `path`, expected against found; an empty string means nothing is.
 
-    `progress` is told the bytes of each block hashed, for a bar over large files.
+    `progress` is called with the bytes of each block hashed, for a bar over large files.
     """
     if not path.exists():
         return "is missing"

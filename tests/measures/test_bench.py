@@ -26,6 +26,7 @@ def test_a_short_bench_gives_every_figure_with_its_unit_and_the_machine(tmp_path
     assert {f"{name}, s" for name in COMMANDS} < set(rows)
     assert rows["client, added, ms a question"]["target"] == 3.0
     assert rows["toolcall, us"]["median"] > 0
+    assert rows["guard, ms a sentence"]["median"] > 0
     assert all(rows[f"{name}, s"]["peak_mb"] > 1 for name in COMMANDS)
     assert {"program", "python", "cpu", "time", "load_before", "load_after"} <= set(found["machine"])
     assert all(what in done.stdout for what in rows)

@@ -13,6 +13,7 @@ from unittest.mock import patch
 import pytest
 
 from src import agent
+from src.base.errors import Precondition
 from src.cli import main
 from src.commands import prepare
 from src.runs import catalog, database
@@ -82,6 +83,7 @@ def test_a_run_is_labelled_with_the_model_that_was_asked(
         RuntimeError("x"),
         OverflowError("big"),
         UnicodeDecodeError("utf-8", b"x", 0, 1, "bad"),
+        EOFError("of a kind that nobody thought of"),
     ],
     ids=lambda failure: type(failure).__name__,
 )
@@ -91,6 +93,16 @@ def test_whatever_the_generation_fails_with_is_that_questions_error(failure: Exc
         result = agent.run(db, {"id": 0, "ref": "REF-000", "query": "?"})
     db.close()
     assert result["error"] and (result["proposal"], result["trace"], result["answer"]) == (None, [], None)
+
+
+@pytest.mark.parametrize(
+    "failure", [MemoryError(), Precondition("LLM_TIMEOUT_S is no number"), KeyboardInterrupt(), SystemExit(1)], ids=repr
+)
+def test_what_ends_the_command_is_no_questions_error(failure: BaseException, shop: Outputs) -> None:
+    db = database.connect(shop)
+    with patch("src.agent.generate", side_effect=failure), pytest.raises(type(failure)):
+        agent.run(db, {"id": 0, "ref": "REF-000", "query": "?"})
+    db.close()
 
 
 def test_evaluate_says_whose_figures_it_prints(make: Make, capsys: pytest.CaptureFixture[str]) -> None:

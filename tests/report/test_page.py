@@ -130,7 +130,7 @@ def test_a_sentence_about_another_product_is_not_shown_as_right(other: Outputs) 
     assert [kind for kind, _, _ in question["cells"]] == ["right", "other", "right"]
     assert question["summary"].startswith("asked REF-012, read REF-007: stock 9 · said “9” · no fault found · ")
     text = said(reader)
-    assert "29 of 30 read right · 29 of 30 worded without a fault found · 0 refused." in text
+    assert "29 of 30 read correctly · 29 of 30 sentences without a fault · 0 refused." in text
     assert '<a href="#q2">question 2 asked REF-012, read REF-007</a>' in source
     assert "Decided: asked REF-012, proposed REF-007" in text
     assert re.search(r"another product was read</th><td[^>]*>1</td><td><a href=\"#q2\">2</a>", source)
@@ -143,7 +143,7 @@ def test_questions_without_a_reference_are_not_called_right(right: Outputs) -> N
     page = render.page(run, None, None)
     assert {q["outcome"] for q in content.content(run, None, None)["questions"]} == {"unjudged"}
     assert "30 of 30 read without a reference to compare with" in page
-    assert "read right" not in page
+    assert "read correctly" not in page
 
 
 def test_a_run_that_reads_right_from_a_database_of_other_records_is_contradicted(right: Outputs) -> None:
@@ -160,7 +160,7 @@ def test_the_verdict_names_the_counts_and_the_most_frequent_faults(broken: Outpu
     right = counts["right"] + counts["wording"] + counts["missing"]
     failed_after_reading = sum(q["outcome"] == "failed" and q["observation"] is not None for q in questions)
     line = (
-        f"{right + failed_after_reading} of 30 read right · {counts['right']} of 30 worded without a fault found · "
+        f"{right + failed_after_reading} of 30 read correctly · {counts['right']} of 30 sentences without a fault · "
         f"{counts['refused']} refused · {counts['failed']} failed. Most frequent: another number ("
     )
     assert line in said(reader)

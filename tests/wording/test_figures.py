@@ -1,6 +1,6 @@
 """Numbers in a sentence, as whole tokens.
 
-Run alone: python -m pytest tests/measures/test_figures.py
+Run alone: python -m pytest tests/wording/test_figures.py
 """
 
 import pytest
