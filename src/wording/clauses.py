@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from src.wording import figures, grammar
-from src.wording.lists import languages
+from src.wording.lists import in_words, languages
 
 LONGEST_NAME = 200  # characters of a product's name that are looked for; the words of a longer one are on no list
 SEPARATORS = r"[\s_.:#\-\u2010-\u2015\u00b0\u00ba]{0,3}"
 NUMBERED = re.compile(r"^[ \t]*(\d{1,3})[.)](?=[ \t]+\S)", re.MULTILINE)
+BOXED = re.compile(r"\\boxed\{([^{}]*)\}")
 NOTHING = frozenset("*_`\"“”„«»‹›‘’'¡¿")  # emphasis and quotes
 ENDS = frozenset(".!;,…\n|[]{}—–•·")
 RULE = frozenset("|:- \t")
@@ -32,6 +33,14 @@ class Clause:
         """Append one word."""
         self.words.append(word)
         self.spans.append(span)
+
+    def replace(self, words: tuple[str, ...], word: str) -> None:
+        """Put one word in the place of a run of words."""
+        for start in range(len(self.words) - len(words), -1, -1):
+            if tuple(self.words[start : start + len(words)]) == words:
+                end = start + len(words)
+                self.words[start:end] = [word]
+                self.spans[start:end] = [(self.spans[start][0], self.spans[end - 1][1])]
 
     def __add__(self, other: "Clause") -> "Clause":
         return Clause(self.words + other.words, self.spans + other.spans)
@@ -73,14 +82,18 @@ def _scanner(ref: str, name: str) -> re.Pattern[str]:
 
 def clauses(text: str, ref: str, name: str, figure: int | None) -> list[Clause]:
     """Return the clauses of `text`; brackets hold clauses of their own: `REF (sold out): 0` is two."""
-    text, scan = _without_numbering(text), _scanner(ref, name)
+    text, scan = _without_numbering(_without_boxes(text)), _scanner(ref, name)
     done: list[Clause] = []
     for start, end, is_table in _blocks(text):
         if is_table:
             done += _table(text, start, end, scan, figure)
         else:
             done += _read(text, start, end, scan, figure)
-    return [clause for clause in done if clause.words]
+    found = [clause for clause in done if clause.words]
+    for spelled in in_words(figure) if figure is not None else ():
+        for clause in found:
+            clause.replace(spelled, grammar.FIGURE)
+    return found
 
 
 def _read(text: str, start: int, end: int, scan: re.Pattern[str], figure: int | None) -> list[Clause]:
@@ -127,6 +140,11 @@ def _joins(text: str, sign: re.Match[str]) -> bool:
     """Whether a hyphen stands between two letters: `out-of-stock` is three words."""
     before, after = text[: sign.start()][-1:], text[sign.end() :][:1]
     return sign[0] in "-\u2010\u2011" and before.isalpha() and after.isalpha()
+
+
+def _without_boxes(text: str) -> str:
+    """Blank the LaTeX box that some models put around an answer; every character keeps its place."""
+    return BOXED.sub(lambda box: " " * 7 + box[1] + " ", text) if "\\" in text else text
 
 
 def _without_numbering(text: str) -> str:

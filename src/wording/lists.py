@@ -19,6 +19,7 @@ STATES = ("stock", "zero", "unknown")
 SHAPE = {
     "plain": ("stock", "unknown"),
     "nouns": ("product", "code", "number"),
+    "numbers": ("words",),
     "lists": None,  # any names
     "anywhere": ("joints", "clauses"),
     **dict.fromkeys(STATES, ("says", "beside")),
@@ -46,6 +47,7 @@ class Language:
     name: str
     plain: dict[str, str]
     nouns: dict[str, list[str]]
+    numbers: list[str]  # in words, from 0 on; empty where the word says something else as well
     states: dict[str, State]
     signs: dict[str, str]
     words: frozenset[str]  # of all states
@@ -68,7 +70,7 @@ def load(page: Path) -> Language:
         whole = _sentence(joints, says, Form([*beside.branches, *anywhere.branches]))
         states[state] = State(Follower(whole), grammar.words(whole))
     words = frozenset().union(*(state.words for state in states.values()))
-    return Language(page.stem, data["plain"], data["nouns"], states, data["signs"], words)
+    return Language(page.stem, data["plain"], data["nouns"], data["numbers"]["words"], states, data["signs"], words)
 
 
 def _sentence(joints: Form, says: Form, beside: Form) -> Form:
@@ -96,6 +98,13 @@ def _form(page: Path, name: str, text: object, lists: dict[str, Form]) -> Form:
         return grammar.read(str(text), lists)
     except grammar.BadForm as exc:
         raise BadPage(f"{page}: {name}: {exc}") from exc
+
+
+@cache
+def in_words(figure: int) -> frozenset[tuple[str, ...]]:
+    """Return how the languages write a number: `sixty-nine` is the words `sixty`, `nine`."""
+    said = (language.numbers[figure] for language in languages() if figure < len(language.numbers))
+    return frozenset(tuple(grammar.plain(word) for word in re.findall(grammar.WORD, words)) for words in said if words)
 
 
 @cache
