@@ -9,7 +9,6 @@ import base64
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
 
 from src.base import printable
 from src.base.errors import Precondition
@@ -81,7 +80,7 @@ def page(run: Run, evaluation: JsonValue, negatives: JsonValue) -> str:
     return made
 
 
-def _fit(value: Any) -> Any:
+def _fit(value: object) -> object:
     """Make every text safe to show, cut by `shown` or not; the spaces that keep a unit with its number stay."""
     return NO_BREAK.join(map(printable.shown, value.split(NO_BREAK))) if type(value) is str else value
 

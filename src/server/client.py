@@ -9,6 +9,7 @@ A kept-alive connection would save half a millisecond, and would have to ask aga
 import json
 import socket
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, TypeVar, cast
 
@@ -91,14 +92,18 @@ class Client:
         status, body = self._json("POST", "/v1/chat/completions", seconds, {})
         return status in REFUSALS and isinstance(body, dict) and ("error" in body or "detail" in body)
 
-    def _json(self, method: str, path: str, seconds: float, body: Any = None) -> tuple[int, JsonValue]:
+    def _json(
+        self, method: str, path: str, seconds: float, body: Mapping[str, object] | None = None
+    ) -> tuple[int, JsonValue]:
         status, content = self._exchange(method, path, seconds, body)
         try:
             return status, json.loads(content)
         except (ValueError, RecursionError):
             return status, None
 
-    def _exchange(self, method: str, path: str, seconds: float, body: Any = None) -> tuple[int, bytes]:
+    def _exchange(
+        self, method: str, path: str, seconds: float, body: Mapping[str, object] | None = None
+    ) -> tuple[int, bytes]:
         self._expired = False
         try:
             with self._deadline.within(seconds), self._send(method, path, seconds, body) as response:
@@ -117,7 +122,7 @@ class Client:
             while self._sockets:
                 self._sockets.pop().close()
 
-    def _send(self, method: str, path: str, seconds: float, body: Any) -> requests.Response:
+    def _send(self, method: str, path: str, seconds: float, body: Mapping[str, object] | None) -> requests.Response:
         """Send one request and return the reply with its body unread.
 
         Subtle: not `Session.request()`, which reads and decompresses the whole body of a redirect even when it is told
