@@ -22,14 +22,10 @@ from src.wording.check import has_marker
 NOT_FOUND: NotFound = {"found": False}
 
 
-def reference(ref: str, products: Iterable[Product]) -> Observation:
-    """Return the record that a correct read of `ref` gives: the product, or `{"found": False}` for REF-999."""
-    return next((product for product in products if product["ref"] == ref), None) or NOT_FOUND
-
-
-def references(results: Iterable[Result], products: Sequence[Product]) -> list[Observation]:
-    """Return the reference record of each result's question."""
-    return [reference(result["ref"], products) for result in results]
+def references(results: Iterable[Result], products: Iterable[Product]) -> list[Observation]:
+    """Return what a correct read of each result's question gives: the product, or `{"found": False}` for REF-999."""
+    records: dict[str, Observation] = {product["ref"]: product for product in products}
+    return [records.get(result["ref"], NOT_FOUND) for result in results]
 
 
 def evaluate(results: Sequence[Result], products: Sequence[Product]) -> Measures:

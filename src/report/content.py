@@ -15,7 +15,8 @@ from src.report.question import FILTERS, OUTCOMES, SHORT, TEXT_SHOWN, duration, 
 from src.report.records import Bars, Figures, Page, Panel, Part, Verdict
 from src.wording import check
 
-TEXTS_BUDGET = 200_000  # characters of all texts of one kind, unless the page grows too large with them
+TEXTS_BUDGET = 200_000  # characters of all texts of one kind
+LEAST_SHOWN = 200  # characters of one text, however many questions there are
 MANY = 100  # from so many questions on the page has smaller cells and skips what is out of sight
 FREQUENT = 2  # faults that the verdict names
 OTHERS_NAMED = 5  # reads of another product that it names
@@ -24,15 +25,10 @@ LANGUAGES = {"en": "English", "es": "Spanish", "vi": "Vietnamese", "fr": "French
 STAGES = ("proposal", "observation", "sentence")
 
 
-def content(
-    run: Run,
-    evaluation: JsonValue,
-    negatives: JsonValue,
-    budget: int = TEXTS_BUDGET,
-) -> Page:
-    """Return everything that the template shows, as plain values; `budget` in characters bounds each kind of text."""
+def content(run: Run, evaluation: JsonValue, negatives: JsonValue) -> Page:
+    """Return everything that the template shows, as plain values."""
     results, time = run["results"], beyond.times(run["results"])
-    limit = min(TEXT_SHOWN, budget // len(results))
+    limit = max(LEAST_SHOWN, min(TEXT_SHOWN, TEXTS_BUDGET // len(results)))
     guarded, slowest = any("delivered" in result for result in results), set(time["slowest"]["ids"])
     questions = [question(result, result["id"] in slowest, limit, guarded) for result in results]
     measured, said = _of_this_run(run, evaluation)

@@ -31,7 +31,7 @@ function openTarget() {
   target.hidden = false; // a link to a question shows it, whatever the filter says
   target.open = true;
   target.scrollIntoView();
-  target.querySelector("summary").focus({ preventScroll: true });
+  target.querySelector("summary")?.focus({ preventScroll: true }); // a line without details has none
 }
 
 function unfoldAll(open) {

@@ -97,7 +97,16 @@ def question(result: Result, slow: bool, limit: int, guarded: bool) -> Panel:
         "because": _because(result, faults),
         "error": result["error"],
         "split": beyond.split_ms(result),
+        "line": f"{visible(result['ref']) if 'ref' in result else excerpt(result['query'], SAID_SHOWN)} · "
+        f"{_said_in_short(result, faults, other)}",
+        "detailed": True,
     }
+
+
+def _said_in_short(result: Result, faults: list[str], other: tuple[str, str] | None) -> str:
+    """The evidence without the model's words: what was read and what is wrong, or why nothing was read."""
+    parts = _summary(result, faults, other)
+    return " · ".join(part for part in parts[:-1] if not part.startswith("said “"))
 
 
 def _faults(result: Result) -> list[str]:

@@ -32,6 +32,8 @@ class Panel(TypedDict):
     because: list[str]
     error: str | None
     split: dict[str, float] | None  # ms by the keys of `beyond.SPLIT`
+    line: str  # reference, and what became of it: all there is where `detailed` is false
+    detailed: bool  # whether the page has room for the stages: `space.lay_out`
 
 
 class Verdict(TypedDict):

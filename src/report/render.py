@@ -15,15 +15,12 @@ from src.base.errors import Precondition
 from src.base.records import JsonObject, JsonValue, Run
 from src.report.content import TEXTS_BUDGET, content
 from src.report.question import duration, shown
+from src.report.space import STRIP, lay_out
 from src.runs import runfile, store
 from src.runs.outputs import Outputs
 
 NO_BREAK = "\u00a0"  # in our own figures, `8.1 s`
 HERE = Path(__file__).parent
-PAGE_BYTES = (
-    2_000_000  # a page of this size opens at once; texts are cut shorter, down to the last share, to stay below
-)
-SHARES = (1, 4, 16)
 
 
 def report(outputs: Outputs) -> Path:
@@ -66,18 +63,16 @@ def page(run: Run, evaluation: JsonValue, negatives: JsonValue) -> str:
     engine.filters["tojson_text"] = lambda value: shown(json.dumps(value, ensure_ascii=False, indent=2), TEXTS_BUDGET)
     style, script = ((HERE / f"page.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
     template = engine.get_template("page.html.j2")
-    made = ""
-    for share in SHARES:  # escapes make of one character up to ten: only the page itself tells its size
-        made = template.render(
-            **content(run, evaluation, negatives, TEXTS_BUDGET // share),
-            style=Markup(style),  # noqa: S704  # our own files, not data
-            script=Markup(script),  # noqa: S704
-            policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
-            "base-uri 'none'; form-action 'none'",
-        )
-        if len(made.encode()) < PAGE_BYTES:
-            break
-    return made
+    told = content(run, evaluation, negatives)
+    lay_out(told["questions"])
+    return template.render(
+        **told,
+        strip=STRIP,
+        style=Markup(style),  # noqa: S704  # our own files, not data
+        script=Markup(script),  # noqa: S704
+        policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'",
+    )
 
 
 def _fit(value: object) -> object:

@@ -329,6 +329,21 @@ def test_a_thousand_questions_stay_under_two_megabytes(thousand: Outputs) -> Non
     assert len(source.encode()) < 2_000_000
 
 
+def test_of_ten_thousand_questions_each_is_found_and_those_that_went_wrong_have_their_stages(thousand: Outputs) -> None:
+    run = json.loads(thousand.json("agent").read_text(encoding="utf-8"))
+    some = run["results"]
+    run["results"] = [{**some[number % len(some)], "id": number} for number in range(10_000)]
+    source = render.page(run, None, None)
+    assert len(source.encode()) < 2_000_000
+    assert [int(number) for number in re.findall(r' id="q(\d+)"', source)] == list(range(10_000))
+    told = content.content(run, None, None)["questions"]
+    lines = dict(re.findall(r'<p class="q" id="q(\d+)"[^>]*>(.*?)</p>', source))
+    assert all(run["results"][int(number)]["ref"] in line for number, line in lines.items())
+    detailed = [q for q in told if str(q["id"]) not in lines]
+    assert len(detailed) > 100 and all(q["outcome"] != "right" for q in detailed)
+    assert f"Of so many questions {len(detailed)} have their stages here" in source
+
+
 @pytest.mark.parametrize("text", ["a", '"<&>', "\u202e"])
 def test_texts_of_any_length_and_kind_stay_under_two_megabytes(thousand: Outputs, text: str) -> None:
     run = json.loads(thousand.json("agent").read_text(encoding="utf-8"))
