@@ -2,7 +2,7 @@
 # The base is pinned by tag and digest. PYTHON_IMAGE (build argument or .env) names a mirror or a local image instead.
 ARG PYTHON_IMAGE=python:3.12-slim-bookworm@sha256:54c85f3c47607a77f32adec749d3c81d1348bf25833671f512b26a9b6d778cb3
 
-# Packages only. A stage of its own, so that an edit of the source installs nothing anew.
+# Packages only. A stage of its own, so that editing the source reinstalls nothing.
 FROM ${PYTHON_IMAGE} AS packages
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 COPY configs/app.lock /build/app.lock
@@ -13,8 +13,8 @@ FROM packages AS packages-cpu
 COPY configs/embedded.lock /build/embedded.lock
 RUN /opt/venv/bin/python -m pip install --require-hashes --only-binary=:all: --requirement /build/embedded.lock
 
-# The project's own files, named one by one. A clone made under umask 077 keeps its modes in an image, where its reader
-# is somebody else: so reading is allowed here, in a stage of its own, which costs the images no second layer.
+# The project's own files, named one by one. A clone made under umask 077 keeps its modes in an image, where another
+# user reads it: so reading is allowed here, in a stage of its own, which costs the images no second layer.
 FROM ${PYTHON_IMAGE} AS project
 COPY LICENSE /app/
 COPY configs /app/configs
@@ -31,7 +31,7 @@ ENV PATH=/opt/venv/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1
 WORKDIR /app
-# Somebody, but not root; compose puts the ids of the person who runs it in their place (.env).
+# Any user but root; compose replaces these by the ids of the person who runs it (.env).
 USER 10001:10001
 ENTRYPOINT ["python"]
 

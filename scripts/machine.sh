@@ -1,9 +1,9 @@
 # shellcheck shell=sh
-# What preflight.sh and setup.sh both have to know: a line of .env as compose reads it, and what kind of engine
-# answers. Both source it from the project's folder. It prints and changes nothing by itself.
+# What preflight.sh and setup.sh both need to know: a line of .env as compose reads it, and what kind of engine
+# is running. Both source it from the project's folder. It prints and changes nothing by itself.
 
-# The value of a line of .env. As compose does: the last line counts, one pair of quotes is taken off, and what
-# follows a blank and a number sign in an unquoted value is a comment.
+# The value of a line of .env, as compose reads it: the last line counts, one pair of quotes is removed, and in an
+# unquoted value anything after a space and a number sign is a comment.
 kept() {
     sed -n "s/^$1=//p" .env 2>/dev/null | tail -n 1 |
         sed -e 's/^"\([^"]*\)".*$/\1/' -e t -e "s/^'\([^']*\)'.*\$/\1/" -e t \
@@ -17,7 +17,7 @@ setting() {
     printf '%s' "${value:-$2}"
 }
 
-# The settings of the route without a GPU, where `server` on a card needs others: "R3_MODEL=embedded ...", or nothing.
+# The settings of the route without a GPU, which are wrong for `server` on a card: "R3_MODEL=embedded ...", or nothing.
 cpu_lines() {
     model=$(setting R3_MODEL r3) profiles=$(setting COMPOSE_PROFILES '')
     lines=
@@ -29,7 +29,7 @@ cpu_lines() {
 # shellcheck disable=SC2034
 ROUTE_REMEDY="for a card take R3_MODEL and COMPOSE_PROFILES out of .env and the shell, or fetch with: fetch --model r3"
 
-# Why the ids in a container are not those of this machine, and what to do: two lines, or nothing when they are.
+# Why the ids in a container differ from this machine's, and what to do: two lines, or nothing if they do not.
 # setup.sh gives the containers the user's own ids; where the engine maps them, outputs/ cannot be written.
 foreign_ids() {
     case $1 in

@@ -2,8 +2,8 @@
 # Is this machine ready for the tutorial's containers? ./scripts/preflight.sh, or --cpu for the route without a GPU.
 #
 # Each check prints what it looked at and what it found; the first that fails also prints the remedy and ends the
-# script with status 1. It changes nothing on the machine, but for one download: the last check runs `nvidia-smi` inside
-# the server image, which is fetched first if it is not there (2.6 GB, needed for `docker compose up -d server` anyway).
+# script with status 1. It changes nothing on the machine except for one download: the last check runs `nvidia-smi`
+# inside the server image, which is fetched first if missing (2.6 GB, needed for `docker compose up -d server` anyway).
 set -eu
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/machine.sh
@@ -24,7 +24,7 @@ fail() {
     exit 1
 }
 
-# at_least 2.26.1 2.20: is the first version the second one or a later one?
+# at_least 2.26.1 2.20: is the first version at least the second?
 at_least() { [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]; }
 
 check_machine() {
@@ -134,7 +134,7 @@ check_model() {
     done
 }
 
-# What setup.sh --cpu left in .env: `server` loads r3 whatever it says, but `fetch` and a plain build follow it.
+# What setup.sh --cpu left in .env: `server` loads r3 regardless, but `fetch` and a plain build follow it.
 check_route() {
     left=$(cpu_lines)
     [ -z "$left" ] || note route ".env still says $left, for the route without a GPU: $ROUTE_REMEDY"

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# The checks of preflight.sh that speak to Docker: engine, Compose, buildx, and a card inside a container.
+# The checks of preflight.sh that involve Docker: engine, Compose, buildx, and a card inside a container.
 # Sourced by preflight.sh, whose ok, note, fail and at_least they use.
 
 ENGINE=20.10
@@ -9,7 +9,7 @@ COMPOSE_ASKS=2.40.2 # from here on it ends with "compose build requires buildx 0
 BUILDX=0.17
 
 # The line of a failed command that says why. The docker command's own last line is a hint at its help, or, before
-# 23.0, "error waiting for container"; the toolkit's reason stands in a line of its own behind the daemon's.
+# 23.0, "error waiting for container"; the toolkit's reason is on a line of its own after the daemon's.
 cause() {
     printf '%s\n' "$1" | awk '
         /nvidia-container-cli:/ && !toolkit { toolkit = $0 }
@@ -85,7 +85,7 @@ check_buildx() {
     ok buildx "buildx $buildx"
 }
 
-# Whether a container sees the card, tried in the server's own image: that is the one that has to.
+# Whether a container sees the card, tried in the server's own image, since that is the one that must.
 check_toolkit() {
     image=$(docker compose config server 2>/dev/null | sed -n 's/^ *image: *//p' | head -n 1)
     [ -n "$image" ] || fail toolkit "compose.yaml names no server image" "start again from a fresh copy of the project"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The whole R3 route on this machine, without GPU and without Docker: sh scripts/quickstart.sh [options of reproduce]
-# Needs Python 3.11 or newer and, the first time, a network. Can be run again; only what is missing is done.
+# The whole R3 route on this machine, without a GPU or Docker: sh scripts/quickstart.sh [options of reproduce]
+# Needs Python 3.11 or newer and, the first time, a network. Can be run again: it only does what is missing.
 set -eu
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/venv.sh

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Prepare this folder for docker compose: sh scripts/setup.sh [--cpu]
 #
-# Makes models/ and outputs/ and writes what compose has to know into .env: the ids the containers run under, so
+# Makes models/ and outputs/ and writes what compose needs to know into .env: the ids the containers run under, so
 # that what they write belongs to you, and the number of processors. --cpu also selects the route without a GPU.
 # Can be run again: a line that is already in .env is kept as it is. Installs nothing, downloads nothing.
 set -eu
@@ -24,14 +24,14 @@ case "$#:${1:-}" in
 *) fail "usage: sh scripts/setup.sh [--cpu]" ;;
 esac
 
-# Whose ids: the caller's; behind sudo the caller's own; for plain root an id that is nobody's.
+# Whose ids: the caller's; behind sudo the caller's own; for plain root an unused id.
 uid=$(id -u) gid=$(id -g)
 if [ "$uid" -eq 0 ]; then
     uid=${SUDO_UID:-$CONTAINER_ID} gid=${SUDO_GID:-$CONTAINER_ID}
     [ "$uid" -ne 0 ] || uid=$CONTAINER_ID gid=$CONTAINER_ID
 fi
 
-# Add KEY=VALUE unless the key is there; say when what is there differs.
+# Add KEY=VALUE unless the key exists; say so when its value differs.
 keep_or_add() {
     if grep -q "^$1=" .env; then
         [ "$(kept "$1")" = "$2" ] || say ".env keeps $1=$(kept "$1") (this machine and call would give $2)"
@@ -60,7 +60,7 @@ if [ "$cpu" = no ]; then
     [ -z "$left" ] || say "note: .env still says $left, for the route without a GPU: $ROUTE_REMEDY"
 fi
 
-# What is written here is right for the ordinary engine; another kind is named, so that it comes as no surprise.
+# What is written here suits the ordinary engine; any other kind is named, so that it comes as no surprise.
 kind=$(docker info --format '{{.SecurityOptions}}' 2>/dev/null || true)
 foreign_ids "$kind" | while read -r line; do say "note: $line"; done
 case $kind in *name=selinux*) say "note: $SELINUX_NOTE" ;; esac
@@ -78,7 +78,7 @@ for folder in models outputs; do
         fail "$folder/ has mode $(stat -c %a "$folder"), its owner must be able to write: chmod u+rwx $folder"
     fi
 done
-# A clone made under umask 077 by somebody else than the user of the containers, by root for one.
+# A clone made under umask 077 by another user than that of the containers, such as root.
 closed=$(find configs data scripts src tests ! -user "$uid" ! -perm -o=r 2>/dev/null | head -n 1)
 [ -z "$closed" ] || say "note: user $uid cannot read $closed: chmod -R o+rX configs data scripts src tests"
 if [ "$(id -u)" -eq 0 ]; then

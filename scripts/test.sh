@@ -1,7 +1,7 @@
 #!/bin/sh
 # The tests that need no container engine: sh scripts/test.sh [--all] [options and paths of pytest]
 #
-# Without --all: the 14 public tests, then all that is quick, and a few of each slow kind. With --all: everything.
+# Without --all: the 14 public tests, then everything quick and a few of each slow kind. With --all: everything.
 # Makes what it needs: a virtual environment, the hash-locked packages, the embedded model. Can be run again.
 set -eu
 cd "$(dirname "$0")/.."
@@ -21,9 +21,9 @@ make_venv
 install configs/dev.lock
 fetch_model
 if [ -n "$depth" ]; then
-    say "the larger suites, in quick (all of it: sh scripts/test.sh --all)"
+    say "the larger suites without the slowest tests (everything: sh scripts/test.sh --all)"
 else
-    say "the larger suites, all of it"
+    say "the larger suites, everything"
 fi
 # exec: pytest itself gets the signals, and ends its workers and what they started. The engine's suite is .ci/containers.sh's.
 # shellcheck disable=SC2086 # one word or none

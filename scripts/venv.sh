@@ -20,7 +20,7 @@ find_python() {
     fail "Python 3.11 or newer is needed, found $found; install one and name it: PYTHON=/path/to/python3.11 sh $0"
 }
 
-# Make .venv unless a working one is there.
+# Make .venv unless there is a working one.
 make_venv() {
     if ! .venv/bin/python -c 'import pip' 2>/dev/null; then
         free=$(df -Pm . | awk 'NR == 2 { print $4 }')
@@ -32,7 +32,7 @@ make_venv() {
     python=.venv/bin/python
 }
 
-# Install the packages of a lock file; does nothing when that was done with the same file.
+# Install the packages of a lock file; does nothing if the same file was installed before.
 install() {
     stamp=.venv/$(basename "$1").done
     cmp -s "$1" "$stamp" && return
@@ -48,7 +48,7 @@ install() {
     cp "$1" "$stamp"
 }
 
-# Fetch the model of the embedded default; offline when it is there and right.
+# Fetch the model of the embedded server; needs no network if it is there and correct.
 fetch_model() {
     say "fetching the embedded model (98 MB) unless it is there, and checking it"
     "$python" scripts/fetch_model.py --model embedded || exit

@@ -1,7 +1,7 @@
 """Two decisions about every call, both before any SQL: may this caller use the tool, and may it see the row?
 
-A well-formed call that is not allowed is answered exactly as one about a row that is not there: whoever asks learns
-nothing about what exists. Which of the two it was is in the decision, for the log; a malformed call is a third thing.
+A well-formed call that is not allowed is answered exactly like one about a row that does not exist: whoever asks learns
+nothing about what exists. The decision says which of the two it was, for the log; a malformed call is a third case.
 """
 
 import sqlite3
@@ -32,9 +32,9 @@ class _NotAllowed(Exception):
 
 
 class _Door:
-    """Stands where `toolcall()` expects the database: the one statement passes when the caller may see the row.
+    """Takes the place of the database in `toolcall()`: its one statement passes if the caller may see the row.
 
-    `toolcall()` gets here only with a call that it found well-formed, so form is checked once, and by R3's own gate.
+    `toolcall()` gets here only with a well-formed call, so the form is checked once, and by R3's own gate.
     """
 
     def __init__(self, db: sqlite3.Connection, caller: Caller, call: Any) -> None:

@@ -1,6 +1,6 @@
-"""Who is asking and what is theirs: tools, and the references whose rows they may see. By default nobody, and nothing.
+"""Who is asking and what they may do: which tools they may use, which references they may see. By default, nothing.
 
-The rights come from a file of ours, the name from the program (a session, a token): never from the question or the
+The rights come from our own file, the name from the program (a session, a token): never from the question or the
 model, which would repeat whatever name a customer types.
 """
 
@@ -21,7 +21,7 @@ REMEDY = "restore it from the repository or name another file with --callers"
 
 @dataclass(frozen=True)
 class Caller:
-    """A caller's rights. Both sets are lists of what is allowed: what is not in them is not."""
+    """A caller's rights. Both sets list what is allowed; nothing else is."""
 
     name: str = "nobody"
     tools: frozenset[str] = frozenset()
@@ -32,7 +32,7 @@ NOBODY = Caller()
 
 
 def load(path: Path = CALLERS) -> dict[str, Caller]:
-    """Return the callers of a file by name; `Precondition` when a right in it is not one that we can give."""
+    """Return the callers of a file by name; `Precondition` when it holds a right that does not exist."""
     found: Any = store.read_json(path, REMEDY)
     try:
         return {name: _caller(name, rights) for name, rights in found["callers"].items()}

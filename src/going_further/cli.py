@@ -1,6 +1,6 @@
 """`python -m src.going_further call|ask|agent|evaluate|report|log`, with `--caller` for who is asking.
 
-What these commands print is what the caller gets, the same for a row that is not there and one that is not theirs.
+These commands print what the caller gets: the same for a row that does not exist and one that is not theirs.
 The difference is in the log of decisions, which `log` shows to whoever runs the program.
 """
 
@@ -18,7 +18,7 @@ from src.going_further.decisions import DecisionLog, counts
 from src.going_further.records import Answered
 from src.runs.outputs import Outputs
 
-FOLDER = "going-further"  # in the folder of results, so that no file of R3's is replaced
+FOLDER = "going-further"  # within the folder of results, so that none of R3's files is replaced
 EPILOG = """the database comes from: python -m src.cli prepare
 start here: python -m src.going_further call '{"outil": "consulter_stock", "arguments": {"ref": "REF-000"}}'
 then the same with --caller shop-north; docs/EXTENDING.md walks through it

@@ -1,7 +1,7 @@
-"""The log of decisions: one JSON line for each, only ever added to, on the disk before anything is answered.
+"""The log of decisions: one JSON line for each, append-only, on the disk before anything is answered.
 
-A line holds time, caller, call, decision and reason, and no sentence of the customer: of a malformed call, which may
-carry any text, only the reason is kept. The program cannot rewrite a line; whoever may write the file can. Where that
+A line holds time, caller, call, decision and reason, and nothing the customer wrote: of a malformed call, which may
+hold any text, only the reason is kept. The program cannot rewrite a line; whoever may write the file can. Where that
 matters, send the lines to another machine.
 """
 
@@ -19,7 +19,7 @@ from src.going_further.callers import Caller
 from src.going_further.records import Entry
 from src.runs import store
 
-FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW  # added to whoever else writes; no other file by a link
+FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW  # append whatever others write; follow no link
 FIELDS = {"time", "caller", "call", "decision", "reason"}
 
 
@@ -30,7 +30,7 @@ class DecisionLog:
         self.path = path
 
     def add(self, caller: Caller, call: Any, decision: Decision) -> None:
-        """Add one line and force it to the disk; `Precondition` when that fails, so that nothing goes unrecorded."""
+        """Append one line and force it to the disk; `Precondition` if that fails, so that nothing goes unrecorded."""
         entry: Entry = {
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "caller": caller.name,
@@ -57,7 +57,7 @@ class DecisionLog:
             ) from None
 
     def read(self) -> tuple[list[Entry], int]:
-        """Return the decisions, oldest first, and the number of lines that are none: cut by a crash, or not ours."""
+        """Return the decisions, oldest first, and the number of lines that are not one: cut by a crash, or not ours."""
         try:
             lines = store.read_bytes(self.path).split(b"\n")
         except FileNotFoundError:

@@ -1,6 +1,6 @@
 """The flow of one question with a caller: `agent.run()` with three tools on offer and `decide()` between the two.
 
-As in R3: one proposal, at most one tool call, one wording. Every proposal leaves one line in the log of decisions.
+As in R3: one proposal, at most one tool call, one sentence. Every proposal leaves one line in the log of decisions.
 """
 
 import json
@@ -36,7 +36,7 @@ def proposed(proposal: Generation) -> JsonValue:
 
 
 def answer_call(db: sqlite3.Connection, call: Any, caller: Caller, log: DecisionLog) -> Decision:
-    """Decide about a call and record it; only then is the decision known to anybody else."""
+    """Decide about a call and record it; only then does anybody else learn of the decision."""
     decision = decide(db, call, caller)
     log.add(caller, call, decision)
     return decision

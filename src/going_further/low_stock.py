@@ -1,7 +1,7 @@
-"""The third read tool, `lister_stock_bas(seuil)`: which of the caller's products have at most so many pieces left.
+"""The third read tool, `lister_stock_bas(seuil)`: which of the caller's products have at most `seuil` pieces left.
 
-It has checks of its own beside `toolcall()`, which stays as it is. Reading only, with SQL that we wrote; the rows of
-others are left out by that SQL, since what was never read cannot leak.
+It has checks of its own beside `toolcall()`, which stays as it is. Reading only, with SQL that we wrote; that SQL
+leaves out the rows of others, since what was never read cannot leak.
 """
 
 import json
@@ -39,12 +39,12 @@ SCHEMA: JsonObject = {
 
 
 def names_it(call: object) -> TypeGuard[JsonObject]:
-    """Whether a call, of whatever type, names this tool; anything else is left to `toolcall()`."""
+    """Whether a call, of any type, names this tool; anything else is left to `toolcall()`."""
     return _has_plain_keys(call) and type(call.get("outil")) is str and call["outil"] == TOOL
 
 
 def threshold(call: JsonObject) -> int:
-    """Return the threshold of a well-formed call of this tool; `ValueError` for every other."""
+    """Return the threshold of a well-formed call of this tool; `ValueError` for any other."""
     if set(call) != {"outil", "arguments"}:
         raise ValueError("Outil interdit ou appel mal formé")
     args = call["arguments"]

@@ -1,4 +1,4 @@
-"""What a caller's run is judged by, from its record alone: the observations, the decisions, and rows of others.
+"""What a caller's run is judged by, from its record alone: observations, decisions, and rows that belong to others.
 
 `observation_correct` means here what the caller should get: its own product, and for every other reference the same
 as for one that does not exist.
@@ -28,7 +28,7 @@ def _rows(seen: Seen) -> list[Product]:
 
 
 def expected(ref: str, allowed: Iterable[str], products: Iterable[Product]) -> Observation:
-    """Return what this caller should get for `ref`: the product, or what an unknown reference gives."""
+    """Return what this caller should get for `ref`: the product, or the answer for an unknown reference."""
     return next((p for p in products if p["ref"] == ref and ref in allowed), NOT_FOUND)
 
 

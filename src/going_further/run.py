@@ -1,4 +1,4 @@
-"""A caller's run of the questions, kept after each of them, and read again by `evaluate` and `report`."""
+"""A caller's run of the questions, saved after each one, and read again by `evaluate` and `report`."""
 
 import sqlite3
 from collections.abc import Callable
@@ -43,7 +43,7 @@ def ask_all(
         "results": [],
     }
     path = folder.json("agent")
-    if path.exists():  # what the last run found is not lost to one that may be interrupted
+    if path.exists():  # so that a run that may be interrupted does not cost the results of the last one
         path.replace(path.with_name("agent.previous.json"))
     try:
         for question in questions:
