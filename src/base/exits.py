@@ -20,6 +20,18 @@ from src.base.errors import CommandError, Interrupted, Precondition, Terminated,
 from src.base.parser import Parser
 from src.base.printable import visible
 
+SEE = "see the path and its permissions"
+SPACE = "free some space and run it again"
+ADVICE = {
+    errno.ENOSPC: SPACE,
+    errno.EDQUOT: SPACE,
+    errno.EFBIG: "files may not be that large here: see ulimit -f and the file system",
+    errno.EISDIR: "a folder is in the place of a file; move it away",
+    errno.ENOTDIR: "a file is in the place of a folder; move it away",
+    errno.EMFILE: "this program may open no more files: raise the limit (ulimit -n)",
+    errno.EROFS: "the file system is read-only; use --outputs with another folder",
+}
+
 Handler = Callable[[argparse.Namespace], int | None]
 
 
@@ -95,8 +107,9 @@ def _refused(exc: OSError) -> tuple[int, str]:
     if isinstance(exc, BrokenPipeError):
         _close_output()
         return 0, ""
-    advice = "free some space and run it again" if exc.errno == errno.ENOSPC else "see the path and its permissions"
-    return Precondition.status, f"{exc.strerror or exc}: {exc.filename or 'a file in use'}; {advice}"
+    # Subtle: what was opened by its number is named by the number, which tells nobody anything.
+    where = os.fsdecode(exc.filename) if isinstance(exc.filename, str | bytes) else "a file being written"
+    return Precondition.status, f"{exc.strerror or exc}: {where}; {ADVICE.get(exc.errno or 0, SEE)}"
 
 
 def _close_output() -> None:

@@ -81,7 +81,7 @@ def agent(args: argparse.Namespace) -> None:
     database.check(outputs)  # before loading a model for nothing
     if not 1 <= args.jobs <= MAX_JOBS:
         raise Precondition(f"--jobs {args.jobs}: give a number from 1 to {MAX_JOBS}")
-    with recovery.exclusive(outputs), model_server(args, outputs, slots=args.jobs):
+    with recovery.exclusive(outputs, say), model_server(args, outputs, slots=args.jobs):
         run = session.begin(outputs, args.data, args.lang, say, guarded=args.guard_answers, in_flight=args.jobs)
         if args.resume:
             recovery.resume(run, say)

@@ -18,12 +18,12 @@ from src.runs.session import Run, Say
 
 
 @contextmanager
-def exclusive(outputs: Outputs) -> Iterator[None]:
+def exclusive(outputs: Outputs, say: Say) -> Iterator[None]:
     """Hold the folder for one run at a time, from before its journal is read until its results are written.
 
     Raises `Precondition` when another run holds it.
     """
-    with store.Journal(outputs.journal).exclusive():
+    with store.Journal(outputs.journal).exclusive(say):
         yield
 
 

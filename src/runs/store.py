@@ -6,19 +6,18 @@ each forced to the disk. Standard library only.
 
 import contextlib
 import errno
-import fcntl
 import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from src.base import disk
 from src.base.errors import Precondition
 from src.base.printable import dumps, finite, loads
 from src.base.records import JsonValue
 
-LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK  # follow no link, wait for no pipe
 LINE = re.compile(rb'\{"sha256":"([0-9a-f]{64})","entry":(.*)\}', re.DOTALL)  # of the journal: an entry, its checksum
 
 
@@ -30,21 +29,12 @@ def write_text(path: Path, text: str) -> Path:
         with draft.open("x", encoding="utf-8") as file:
             file.write(text)
             file.flush()
-            os.fsync(file.fileno())
+            disk.sync(file.fileno())
         draft.replace(path)
-        _sync_folder(path.parent)
+        disk.sync_folder(path.parent)
     finally:
         draft.unlink(missing_ok=True)
     return path
-
-
-def _sync_folder(folder: Path) -> None:
-    """Force the folder's entries to the disk: until then a power cut may bring back the old name."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def write_json(path: Path, value: object) -> Path:
@@ -57,9 +47,11 @@ def read_bytes(path: Path) -> bytes:
 
     Raises `OSError` for anything else: reading a pipe would block, and a device never ends.
     """
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", str(path))
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):  # before it is a file of Python's, which names a folder by a number
+        os.close(handle)
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    with os.fdopen(handle, "rb") as file:
         return file.read()
 
 
@@ -91,17 +83,14 @@ class Journal:
         return [_entry(line) for line in text.split(b"\n") if line]
 
     @contextlib.contextmanager
-    def exclusive(self) -> Iterator[None]:
-        """Hold an exclusive lock on the journal; remove temporary files a killed run left.
+    def exclusive(self, note: Callable[[str], object]) -> Iterator[None]:
+        """Hold the journal's folder; remove temporary files a killed run left.
 
-        Raises `Precondition` when another program holds it.
+        Raises `Precondition` when another program holds it; `note` is told where there are no locks.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(os.open(self.path.with_suffix(".lock"), LOCK_FLAGS, 0o666), "rb") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise Precondition(f"another run is writing {self.path}; wait for it or use --outputs") from None
+        taken = f"another run is writing {self.path}; wait for it or use --outputs"
+        with disk.exclusive(self.path.parent, taken, note):
             for draft in self.path.parent.glob(f".{self.path.stem.partition('.')[0]}.*.tmp"):
                 draft.unlink(missing_ok=True)
             yield
@@ -118,7 +107,7 @@ class Journal:
         line = _line(entry).encode()
         if self._file.write(line) != len(line):  # the disk filled up within the line
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
-        os.fsync(self._file.fileno())
+        disk.sync(self._file.fileno())
 
 
 def _line(entry: object) -> str:

@@ -10,15 +10,11 @@ cannot be reached or gave up. Ctrl-C and SIGTERM give 1 as well: the work is not
 
 import argparse
 import errno
-import fcntl
 import os
-import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from src.base import exits
+from src.base import disk, exits
 from src.base.errors import CheckFailed, Interrupted, Precondition, interruption
 from src.base.parser import Parser
 from src.base.paths import near, no_entry
@@ -29,7 +25,6 @@ from src.weights.models import Model, ModelFile
 PART = ".part"  # a file that is not yet checked has another name
 TRIES = 5  # attempts in a row that bring nothing
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-NO_LOCKS = {errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL}  # some network file systems
 
 
 def parser() -> Parser:
@@ -73,29 +68,6 @@ def missing(model: Model, folder: Path) -> list[ModelFile]:
     return absent
 
 
-@contextmanager
-def exclusive(folder: Path) -> Iterator[None]:
-    """Hold the folder for one process; `Precondition` when another one is downloading into it."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)  # the folder itself: no lock file to leave behind
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        os.close(handle)
-        raise Precondition(f"another fetch_model.py is downloading into {folder}; wait for its end") from error
-    except OSError as error:
-        if error.errno not in NO_LOCKS:
-            os.close(handle)
-            raise
-        print(
-            f"note: {folder} cannot be locked ({error.strerror}); start this command once only",
-            file=sys.stderr,
-        )
-    try:
-        yield
-    finally:
-        os.close(handle)
-
-
 def receive(model: Model, pinned: ModelFile, part: Path, options: argparse.Namespace) -> None:
     """Bring `part` to its full size, from the source named in the lock file."""
     try:  # imported here: with every file in place neither package is needed
@@ -127,7 +99,7 @@ def fetch(model: Model, pinned: ModelFile, folder: Path, options: argparse.Names
     if have > pinned.size:
         part.unlink()
         have = 0
-    free = shutil.disk_usage(folder).free
+    free = disk.free(folder)
     if free < pinned.size - have:
         raise Precondition(f"{folder} has {free} bytes free, {pinned.name} needs {pinned.size - have} more")
     receive(model, pinned, part, options)
@@ -137,7 +109,7 @@ def fetch(model: Model, pinned: ModelFile, folder: Path, options: argparse.Names
         part.unlink()
         raise CheckFailed(f"{pinned.name} as received {fault}; it was deleted; nothing was put in its place")
     with part.open("rb") as file:
-        os.fsync(file.fileno())
+        disk.sync(file.fileno())
     part.rename(path)
     print(f"{path}: downloaded and verified ({pinned.size} bytes, SHA-256 {pinned.sha256})")
 
@@ -162,7 +134,8 @@ def fetch_model(model: Model, options: argparse.Namespace) -> None:
         if missing(model, folder):
             if reason := no_entry(folder):
                 raise Precondition(reason)
-            with exclusive(folder):
+            taken = f"another fetch_model.py is downloading into {folder}; wait for its end"
+            with disk.exclusive(folder, taken, _note):
                 for pinned in missing(model, folder):  # look again: another process may just have finished
                     fetch(model, pinned, folder, options)
     except OSError as error:
@@ -172,6 +145,10 @@ def fetch_model(model: Model, options: argparse.Namespace) -> None:
             f"what was received is kept in {PART} files; run the same command again to resume"
         ) from error
     print(f"model {model.key}: {model.label}, {len(model.files)} file(s) in {folder}")
+
+
+def _note(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 def main(argv: list[str] | None = None) -> int:

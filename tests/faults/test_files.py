@@ -3,14 +3,19 @@
 Run alone with: python -m pytest tests/faults/test_files.py
 """
 
+import errno
+import fcntl
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from src.base import disk
 from src.wording import check
 from tests.support import tally
 from tests.support.faulty_server import serving
@@ -21,7 +26,6 @@ PIPES = {
     "evaluation.json": ["report"],
     "negatives.json": ["report"],
     "agent.journal.jsonl": ["agent", "agent --resume"],
-    "agent.journal.lock": ["agent"],
 }
 
 
@@ -38,10 +42,7 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(name: str, words: str, 
     os.mkfifo(path)
     with serving() as server:
         run.url = server.url
-        if name == "agent.journal.lock":
-            succeeded(run.run(*words.split()))  # a pipe can be locked as well as a file
-        else:
-            failed(run.run(*words.split()), 2, name)
+        failed(run.run(*words.split()), 2, name)
     tally.count("faults", "files: pipes")
 
 
@@ -55,12 +56,88 @@ def test_a_pipe_as_data_is_not_waited_for(command: str, run: Shop, tmp_path: Pat
     tally.count("faults", "files: pipes", 2)
 
 
-def test_a_link_in_the_place_of_the_lock_makes_no_file_elsewhere(run: Shop, tmp_path: Path) -> None:
-    (run.outputs / "agent.journal.lock").symlink_to(tmp_path / "elsewhere")
+def test_a_lock_leaves_no_file_and_an_old_one_of_any_mode_is_in_nobodys_way(run: Shop, tmp_path: Path) -> None:
+    """The given input is a lock file of mode 000, which earlier versions left; a link and a folder are its likes."""
+    lock = run.outputs / "agent.journal.lock"
     with serving() as server:
         run.url = server.url
-        failed(run.run("agent"), 2, "agent.journal.lock")
+        succeeded(run.run("agent"))
+        assert not lock.exists()
+        lock.touch(0o000)
+        succeeded(run.run("agent"))
+        lock.unlink()
+        lock.symlink_to(tmp_path / "elsewhere")
+        succeeded(run.run("agent"))
     assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.EBADF])
+def test_a_file_system_without_locks_is_noted_and_the_work_goes_on(
+    number: int, run: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lacking(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", lacking)
+    with serving() as server:
+        run.url = server.url
+        told = succeeded(run.run("agent"))
+    assert f"cannot be locked ({os.strerror(number)})" in told
+    assert run.read()["complete"] is True
+
+
+@pytest.mark.parametrize("number", [errno.EINVAL, errno.ENOSYS, errno.ENOTSUP])
+def test_a_file_system_that_forces_nothing_to_the_disk_is_written_to(
+    number: int, run: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lacking(_: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "fsync", lacking)
+    with serving() as server:
+        run.url = server.url
+        succeeded(run.run("agent"))
+
+
+def test_a_disk_that_breaks_while_forcing_still_ends_the_run(run: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "fsync", broken)
+    with serving() as server:
+        run.url = server.url
+        failed(run.run("agent"), 2, "Input/output error")
+
+
+def test_free_space_that_nobody_counts_is_no_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = shutil.disk_usage(tmp_path)
+    assert disk.free(tmp_path) == pytest.approx(usage.free, rel=0.2)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: type(usage)(0, 0, 0))
+    assert disk.free(tmp_path) == float("inf")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("agent.json", ["evaluate"]),
+        ("evaluation.json", ["report"]),
+        ("agent.journal.jsonl", ["agent"]),
+        ("report.html", ["report"]),
+        ("negatives.json", ["negatives"]),
+    ],
+)
+def test_a_folder_in_the_place_of_a_file_is_reported_by_its_name(name: str, words: list[str], run: Shop) -> None:
+    (run.outputs / name).unlink(missing_ok=True)
+    (run.outputs / name).mkdir()
+    with serving() as server:
+        run.url = server.url
+        failed(run.run(*words), 2, re.escape(name))
+
+
+def test_a_bound_on_the_size_of_files_is_not_a_file_in_use(run: Shop) -> None:
+    command = ["bash", "-c", 'ulimit -f 1; exec "$@"', "bash", *run.command("evaluate")]
+    done = subprocess.run(command, cwd=ROOT, env=run.environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "ulimit -f" in done.stderr and done.stderr.count("\n") == 1, done.stderr
 
 
 def test_a_link_in_the_place_of_the_servers_log_is_replaced_and_not_followed(run: Shop, tmp_path: Path) -> None:

@@ -157,8 +157,8 @@ LAYERS = [
     ),
     Layer(
         "one run at a time",
-        "src/runs/store.py",
-        "fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)",
+        "src/base/disk.py",
+        "fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)",
         "pass",
         f"{INTERRUPTION}::test_two_runs",
     ),
