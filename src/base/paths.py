@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 def near(path: Path) -> Path:
     """Return `path` as a person would type it: relative when it is below the current folder."""
     try:
-        return path.resolve().relative_to(Path.cwd())
+        return path.absolute().relative_to(Path.cwd())  # a link below it is typed by its own name
     except (ValueError, OSError):  # it is elsewhere, or the current folder was deleted
         return path
 
