@@ -13,6 +13,8 @@
 # Nothing here names an archive, an index or a certificate: they are read from this machine when it runs.
 # Downloads and the root file system are kept in the cache folder, so a second run takes seconds.
 set -eu
+# shellcheck source=.ci/debian.sh
+. "$(dirname "$0")/debian.sh"
 
 CACHE=${R3_CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/r3-ci}
 STATE=${R3_ENGINE_STATE:-/tmp/r3-engine} # short: a socket's path has at most 107 bytes
@@ -38,13 +40,6 @@ install_packages() {
     # shellcheck disable=SC2086 # a list of package names
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >"$STATE/apt.log" 2>&1 ||
         fail "apt-get install failed: $(tail -n 1 "$STATE/apt.log")"
-}
-
-# The first archive of the machine's own apt sources, in either of apt's two formats.
-archive() {
-    sed -n -e 's/^URIs:[[:space:]]*\([^[:space:]]*\).*/\1/p' \
-        -e 's/^deb[[:space:]]\(\[[^]]*\][[:space:]]*\)\{0,1\}\([^[:space:]]*\)[[:space:]].*/\2/p' \
-        /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null | head -n 1
 }
 
 # Compose and buildx as plugins of this run only: apt checks the signatures, dpkg-deb unpacks, nothing is installed.
@@ -129,15 +124,7 @@ build_base() {
     rm -rf "$context"
     mkdir -p "$context"
     cp /etc/ssl/certs/ca-certificates.crt "$context/ca-certificates.crt"
-    {
-        echo '[global]'
-        echo 'cert = /etc/ssl/certs/ca-certificates.crt'
-        for key in index-url extra-index-url trusted-host proxy; do
-            # only addresses: a file:// index or a constraint file of this machine is not there in a container
-            value=$(python3 -m pip config get "global.$key" 2>/dev/null | grep -v 'file:' || true)
-            [ -z "$value" ] || echo "$key = $value"
-        done
-    } >"$context/pip.conf"
+    pip_settings >"$context/pip.conf"
     cat >"$context/Dockerfile" <<'EOF'
 FROM r3-ci/rootfs
 COPY ca-certificates.crt /etc/ssl/certs/ca-certificates.crt

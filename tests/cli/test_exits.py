@@ -275,11 +275,8 @@ def test_the_second_lesson_says_where_it_waits_on_standard_output(folder: Path) 
 
 
 def test_the_edge_is_on_the_standard_library_alone(tmp_path: Path) -> None:
-    copy = tmp_path / "src" / "base"
-    copy.mkdir(parents=True)
-    shutil.copy(ROOT / "src" / "__init__.py", copy.parent)
-    for name in ("__init__", "exits", "errors", "parser", "printable"):
-        shutil.copy(ROOT / "src" / "base" / f"{name}.py", copy)
+    shutil.copytree(ROOT / "src" / "base", tmp_path / "src" / "base")
+    shutil.copy(ROOT / "src" / "__init__.py", tmp_path / "src")
     code = "import json, sys; from src.base import exits; print(json.dumps(sorted(sys.modules)))"
     done = subprocess.run([sys.executable, "-S", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "argparse" in json.loads(done.stdout)

@@ -203,7 +203,7 @@ def marked(layer: Layer) -> Any:
     return pytest.param(layer, id=layer.name.replace(" ", "_"), marks=deep)
 
 
-@pytest.mark.parametrize("layer", map(marked, LAYERS))
+@pytest.mark.parametrize("layer", [marked(layer) for layer in LAYERS])
 def test_a_broken_layer_is_noticed_by_the_test_that_attacks_it(layer: Layer, tmp_path: Path) -> None:
     copy = copy_project(tmp_path / "copy", "tests", "pyproject.toml")
     path = copy / layer.file

@@ -58,7 +58,7 @@ def marked(case: Case) -> Any:
     return pytest.param(case, id=case.broken.replace(" ", "_"), marks=deep)
 
 
-@pytest.mark.parametrize("case", map(marked, CASES))
+@pytest.mark.parametrize("case", [marked(case) for case in CASES])
 def test_what_holds_when_a_layer_is_gone(case: Case, tmp_path: Path, prepared: Path) -> None:
     copy = copy_project(tmp_path / "copy")
     for file, old, new in case.patches:
