@@ -2,8 +2,8 @@
 # The container route on a real engine, from a clean clone to `docker compose down`: sh .ci/containers.sh
 #
 # 1. linters  2. engine  3. preflight without a GPU  4. the commands of docs/CONTAINERS.md, as written, as an ordinary user
-# 5. what they left behind; the exercise in a copy  6. the plain route, as root  7. the attacks and interruptions, with dockerd on a resolver of the
-# suite's own  8. everything started here is ended again, by its process id.
+# 5. what they left behind; the exercise in a copy  6. the plain route, as root  7. the attacks and interruptions, with
+# dockerd on a resolver of the suite's own  8. everything started here is ended again, by its process id.
 #
 # Runs as root. $PYTHON has the packages of configs/dev.lock and configs/ci.lock (default: .venv/bin/python).
 # R3_PAGE names another page to take the commands from; R3_CI_KEEP=1 keeps engine and clone for a look.
@@ -14,10 +14,10 @@ here=$(pwd)
 PYTHON=$(realpath --no-symlinks "${PYTHON:-.venv/bin/python}") # a virtual environment's python is a link
 PAGE=${R3_PAGE:-docs/CONTAINERS.md}
 EXERCISE=docs/EXERCISE.md
-USER_ID=4321 # nobody's: an ordinary user with access to Docker's socket and no other right
+USER_ID=4321 # unused otherwise: an ordinary user with access to Docker's socket and no other right
 RESOLVER=127.53.0.1
 export R3_ENGINE_STATE="${R3_ENGINE_STATE:-/tmp/r3-engine}"
-clone=$R3_ENGINE_STATE/home/project # in a folder of the reader's, who makes a copy beside it
+clone=$R3_ENGINE_STATE/home/project # in a folder of the reader's own, who makes a copy beside it
 log=$R3_ENGINE_STATE/tutorial.log
 
 say() { printf '\n== containers: %s\n' "$*"; }

@@ -3,7 +3,7 @@
 #
 # start: installs the engine with apt, takes the compose and buildx plugins out of Debian 13's packages, starts
 #        dockerd on a socket of its own, and imports a stand-in for the Python base image. Prints nothing secret;
-#        what a caller has to know is in $R3_ENGINE_STATE/env (shell assignments).
+#        what a caller needs to know is in $R3_ENGINE_STATE/env (shell assignments).
 # pause: ends the dockerd that `start` started, by its recorded process id; a new `start` finds the images again.
 # stop:  the same, and removes its data.
 #
@@ -83,7 +83,7 @@ start_engine() {
     rm -f "$STATE/dockerd.pid"
     cp /etc/resolv.conf "$STATE/resolv.conf"
     [ -z "${R3_ENGINE_RESOLVER:-}" ] || echo "nameserver $R3_ENGINE_RESOLVER" >"$STATE/resolv.conf"
-    # In a mount namespace of its own, so that its resolv.conf is nobody else's.
+    # In a mount namespace of its own, so that nobody else sees its resolv.conf.
     # shellcheck disable=SC2016 # expanded by the inner shell
     unshare --mount sh -c 'mount --bind "$1" /etc/resolv.conf && shift && exec "$@"' sh "$STATE/resolv.conf" \
         dockerd --host "unix://$STATE/docker.sock" --group "${R3_ENGINE_GID:-0}" --data-root "$STATE/data" \

@@ -1,4 +1,4 @@
-"""The commands of the project as a user types them, and the one line that ends what goes wrong."""
+"""The project's commands as a user types them, and the one line that a failure ends with."""
 
 from pathlib import Path
 

@@ -1,7 +1,7 @@
-"""The commands and outputs in the documentation, taken out of it so that tests can run them.
+"""The commands and outputs in the documentation, extracted so that tests can run them.
 
-A ```console block is a session: a line that begins with `$ ` is a command, what follows it is its whole output on both
-streams. In the output `…` stands for anything within a line, and a line of `…` alone for any number of lines. A
+A ```console block is a session: a line that begins with `$ ` is a command, what follows is its whole output on both
+streams. In the output `…` stands for anything within a line, and a line with `…` alone for any number of lines. A
 ```sh block holds commands only. A comment just before a block marks it:
 `<!-- run: engine -->` says where it runs, `<!-- not run: needs an NVIDIA GPU -->` why it does not,
 `<!-- keys: 2 3 3 -->` that it runs on a terminal, with a line typed at each prompt.

@@ -1,4 +1,4 @@
-"""How deep a run of the tests goes: `--quick` leaves out what a marker calls deep, and a last line says so.
+"""How deep a run of the tests goes: `--quick` leaves out the tests that a marker calls deep, and the last line says so.
 
 The markers and their reasons are in pyproject.toml, what each adds in docs/CONTRIBUTING.md. `scripts/test.sh` gives
 `--quick` unless it is asked for `--all`; `python -m pytest` by itself runs whatever it is pointed at.
@@ -20,7 +20,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make room for the counts; the generated tests read their depth when they are imported."""
+    """Prepare the counts; the generated tests read their depth on import."""
     config.stash[LEFT_OUT] = Counter()
     if config.getoption("quick"):
         os.environ.setdefault("HYPOTHESIS_PROFILE", "quick")
@@ -32,7 +32,7 @@ def deep(item: pytest.Item) -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the deep tests, or put the longest first, so that no worker ends long after the others."""
+    """Leave out the deep tests, or put the longest first, so that no worker finishes long after the others."""
     if not config.getoption("quick"):
         items.sort(key=lambda item: deep(item) != "model")
         return
@@ -52,7 +52,7 @@ def not_run(left_out: Counter[str]) -> str:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
-    """Hand the counts of a worker to the one that reports, which prints its line behind everything else."""
+    """Hand the counts of a worker to the one that reports, which prints its line after everything else."""
     left_out = session.config.stash[LEFT_OUT]
     output = getattr(session.config, "workeroutput", None)
     if output is not None:

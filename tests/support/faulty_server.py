@@ -1,8 +1,8 @@
-"""A model server on loopback that answers from a script, byte for byte: what a broken server, proxy or line would send.
+"""A model server on loopback that answers from a script, byte for byte: like a broken server, proxy or connection.
 
 A reply is a sequence of steps on the raw socket (`send`, `wait`, `drip`, `endless`, `hang_up`, `reset`). A plan picks
-the reply to each request; where it returns `None` the request is answered as a good server answers.
-Nothing here is HTTP made by a library: a library would repair what the tests want broken.
+the reply to each request; if it returns `None`, the request is answered as a good server would.
+No HTTP here is made by a library, which would repair what the tests want broken.
 """
 
 import json
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 BLOCK = 1 << 16
-LONGEST_S = 30.0  # no step lasts longer, whatever the client does
+LONGEST_S = 30.0  # no step takes longer, whatever the client does
 REFERENCE = re.compile("REF-[0-9]{3}")
 MODEL = "stand-in"
 

@@ -32,7 +32,7 @@ def whole_run(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> bytes
 
 @pytest.fixture
 def shop(tmp_path: Path, prepared: Path) -> Iterator[Shop]:
-    """A folder with the database; it must be the same, byte for byte and alone in its name, after the test."""
+    """A folder with the database, which must be unchanged after the test, byte for byte, with nothing new beside it."""
     outputs = tmp_path / "outputs"
     outputs.mkdir()
     shutil.copy(prepared, outputs / "stock.db")
@@ -43,6 +43,6 @@ def shop(tmp_path: Path, prepared: Path) -> Iterator[Shop]:
 
 @pytest.fixture(scope="module", autouse=True)
 def project_unchanged() -> Iterator[None]:
-    """No test of a module leaves a trace in the project."""
+    """No test of a module may leave a trace in the project."""
     with unchanged(ROOT):
         yield

@@ -1,6 +1,6 @@
-"""How many inputs the generated tests try, by depth; the same ones in every run of a depth, but for `deep`.
+"""How many inputs the generated tests try, by depth; always the same inputs, except at the depth `deep`.
 
-HYPOTHESIS_PROFILE=deep tries thirty times as many as `scripts/test.sh --all`, others each time.
+HYPOTHESIS_PROFILE=deep tries thirty times as many as `scripts/test.sh --all`, different ones each time.
 """
 
 import os
@@ -17,7 +17,7 @@ _common = settings(
     deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much],
-    # of a layer that is broken on purpose no shortest example is needed
+    # a layer that is broken on purpose needs no shortest example
     phases=[Phase.explicit, Phase.generate] if PROFILE == "layers" else settings().phases,
 )
 settings.register_profile(PROFILE, _common)

@@ -1,7 +1,7 @@
-"""A command line called as a process would call it, without one: the same `main(argv)`, its own streams and variables.
+"""Calls a command line as a process would, without starting one: the same `main(argv)`, its own streams and variables.
 
-A process costs half a second, mostly of imports. What a process is for is tested in one: signals, streams that take no
-more, what is imported when, full disks, descriptors.
+A process costs half a second, mostly of imports. What needs a process is tested in one: signals, closed
+streams, what is imported when, full disks, descriptors.
 """
 
 import io
@@ -44,7 +44,7 @@ def _folder_and_variables(cwd: Path, env: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def _streams(stdin: str) -> Iterator[tuple[io.BytesIO, io.BytesIO]]:
-    """Put buffers in the place of the three streams, which Python opens as UTF-8 wherever they are not a terminal."""
+    """Replace the three streams by buffers in UTF-8, as Python opens them when they are not a terminal."""
     before = sys.stdin, sys.stdout, sys.stderr
     out, err = io.BytesIO(), io.BytesIO()
     sys.stdin = io.TextIOWrapper(io.BytesIO(stdin.encode("utf-8", "surrogateescape")), "utf-8")
@@ -58,7 +58,7 @@ def _streams(stdin: str) -> Iterator[tuple[io.BytesIO, io.BytesIO]]:
 
 @contextmanager
 def _ctrl_c_ends_the_tests_too() -> Iterator[None]:
-    """The command takes Ctrl-C for its own and ends in one line; whoever typed it means the whole run."""
+    """The command takes Ctrl-C as its own and ends in one line; whoever typed it meant the whole test run."""
     pressed = False
 
     def note(_number: int, _frame: FrameType | None) -> NoReturn:

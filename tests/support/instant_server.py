@@ -1,7 +1,7 @@
 """A model server that answers at once, for tests and for `scripts/bench.py`; it holds no model.
 
 It speaks the part of llama.cpp's HTTP interface that the program uses, over kept-alive connections. By default it
-proposes the reference named in the question and words the observation right; a `script` says something else.
+proposes the reference named in the question and states the observation correctly; a `script` can say something else.
 Run as a program it prints its address and serves until standard input closes.
 """
 
@@ -25,7 +25,7 @@ Script = Callable[[dict[str, Any]], "str | dict[str, Any]"]
 
 
 def honest(body: dict[str, Any]) -> str:
-    """Propose the reference of the question; word the observation: the stock number, or `introuvable`."""
+    """Propose the reference of the question; then state the observation: the stock number, or `introuvable`."""
     asked = body["messages"][-1]["content"]
     if "response_format" in body:
         found = REFERENCE.search(asked)
@@ -74,7 +74,7 @@ class InstantServer:
         self._server.server_close()
 
     def cut(self) -> None:
-        """Stop listening and break every open connection, as a server that was killed."""
+        """Stop listening and break every open connection, like a server that was killed."""
         self.__exit__(None, None, None)
         for connection in list(self._open):
             with contextlib.suppress(OSError):
@@ -109,7 +109,7 @@ class _Server(socketserver.ThreadingTCPServer):
 
 
 class _Handler(socketserver.StreamRequestHandler):
-    """HTTP/1.1 by hand: the handler of the standard library costs more than what is to be measured."""
+    """HTTP/1.1 by hand: the standard library's handler costs more than what is being measured."""
 
     disable_nagle_algorithm = True
     server: _Server

@@ -1,4 +1,4 @@
-"""The command line as a user runs it, in a folder of the test's own, and the proof that nothing else changed."""
+"""The command line as a user runs it, in a folder of the test's own, and proof that nothing else changed."""
 
 import hashlib
 import json
@@ -26,13 +26,13 @@ LIMIT_S = 120  # for one command: reached only when it hangs
 
 
 def environment(**values: str) -> dict[str, str]:
-    """The shell's environment without what would lead the program elsewhere."""
+    """The shell's environment without the variables that would redirect the program."""
     kept = {key: value for key, value in os.environ.items() if not key.upper().startswith(STRANGE)}
     return {**kept, "PYTHONDONTWRITEBYTECODE": "1", **values}
 
 
 def snapshot(folder: Path) -> dict[str, str]:
-    """Every file below `folder` by name, with the digest of its bytes; what tools leave in passing is left out."""
+    """Every file below `folder` by name, with the digest of its bytes; caches that tools leave behind are ignored."""
     found = {}
     for base, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in PASSING)
@@ -48,7 +48,7 @@ def snapshot(folder: Path) -> dict[str, str]:
 
 @contextmanager
 def unchanged(folder: Path) -> Iterator[None]:
-    """Fail when a file below `folder` is not byte for byte the same after the block, or came or went."""
+    """Fail if any file below `folder` changed, appeared or disappeared during the block."""
     before = snapshot(folder)
     yield
     assert snapshot(folder) == before
@@ -62,7 +62,7 @@ def run(
     program: str = "src.cli",
     stdin: str = "",
 ) -> Ended:
-    """Run `python -m src.cli` with these words, without a process of its own unless one is asked for or needed.
+    """Run `python -m src.cli` with these words, in this process unless another is asked for or needed.
 
     A copy of the project needs one, and so do variables that only the interpreter reads.
     """
@@ -106,12 +106,12 @@ class Shop:
         return run(*self.words(*args), root=self.root, env=self.environment(), process=process)
 
     def start(self, *args: str) -> "subprocess.Popen[str]":
-        """The command in a process, for what happens to it from outside."""
+        """Start the command in a process, to see what happens to it from outside."""
         command, env, pipe = self.command(*args), self.environment(), subprocess.PIPE
         return subprocess.Popen(command, cwd=self.root, env=env, stdout=pipe, stderr=pipe, encoding="utf-8")
 
     def read(self, name: str = "agent.json") -> Any:
-        """A result file, read as strictly as any other program would."""
+        """A result file, read as strictly as any other program might read it."""
         return json.loads((self.outputs / name).read_text(encoding="utf-8"), parse_constant=_not_json)
 
     @property
@@ -148,7 +148,7 @@ def failed(done: Ended, status: int, says: str = "") -> str:
 
 
 def succeeded(done: Ended) -> str:
-    """Check that a command did its work without a word on stderr, and return what it printed."""
+    """Check that a command did its work and left stderr empty, and return what it printed."""
     assert done.status == 0, (done.status, done.out[-2000:], done.err)
     assert done.err == ""
     shown_safely(done)

@@ -1,12 +1,12 @@
 """A folder that a command may not write, for tests that run as an ordinary user or as root.
 
-Root writes everywhere by one capability, which is taken from the command, not from the test.
+Root may write everywhere thanks to one capability, which is taken from the command, not from the test.
 """
 
 import os
 from pathlib import Path
 
-SOMEBODY = 12345  # an id of nobody's
+SOMEBODY = 12345  # an id that no user has
 WITHOUT_OVERRIDE = ["setpriv", "--bounding-set", "-dac_override"]
 
 

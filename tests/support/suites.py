@@ -1,4 +1,4 @@
-"""Progress that a person can read, `--suites`: a line for each suite that is through, a failure as soon as it is there.
+"""Progress that a person can read, `--suites`: a line for each finished suite, and each failure at once.
 
 A suite is a folder below `tests/`; its time is the sum of its tests', which several workers share.
 """
@@ -18,14 +18,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)  # the reporter comes first
 def pytest_configure(config: pytest.Config) -> None:
-    """Print where the reports come together, which is never a worker."""
+    """Print where the reports are collected, which is never a worker."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if config.getoption("suites") and reporter is not None and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Suites(reporter), NAME)
 
 
 def suite_of(nodeid: str) -> str:
-    """The suite of a test: `tests/cli` for what lies in that folder, `tests` for the public tests."""
+    """The suite of a test: `tests/cli` for a test in that folder, `tests` for the public tests."""
     return "/".join(nodeid.partition("::")[0].split("/")[:-1][:2])
 
 
@@ -50,7 +50,7 @@ class Suites:
         self.expect(ids)
 
     def expect(self, nodeids: Iterable[str]) -> None:
-        """Note what will come."""
+        """Note what is to come."""
         self.expected = Counter(map(suite_of, nodeids)) or self.expected
 
     @pytest.hookimpl(wrapper=True)
@@ -86,7 +86,7 @@ class Suites:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Iterator[None]:
-        """Show the suites that were not finished; each failure has been shown, so none again."""
+        """Show the suites that were not finished; failures have been shown already."""
         for suite in self.outcomes:
             if self.done[suite] < self.expected[suite]:
                 self.line(suite)

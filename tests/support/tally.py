@@ -38,7 +38,7 @@ def pytest_testnodedown(node: object) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Print the tables, but not after a quick run, whose reader waits for one line."""
+    """Print the tables, but not after a quick run, where a reader wants one line."""
     if config.getoption("quick"):
         return
     for suite, kinds in sorted(TRIED.items()):

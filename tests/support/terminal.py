@@ -1,4 +1,4 @@
-"""A program on a terminal of its own, with somebody typing: for what behaves otherwise when nobody is there."""
+"""A program on a terminal of its own, with somebody typing: for what behaves differently when nobody is there."""
 
 import fcntl
 import os
@@ -9,7 +9,7 @@ import termios
 from collections.abc import Sequence
 from pathlib import Path
 
-LIMIT_S = 20  # a prompt that does not come becomes a failure
+LIMIT_S = 20  # a prompt that does not appear is a failure
 
 
 def read_until(terminal: int, mark: str) -> str:

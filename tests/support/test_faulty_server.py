@@ -1,4 +1,4 @@
-"""The faulty server does what its steps say: a test instrument that is wrong makes every test behind it worthless.
+"""The faulty server does what its steps say: a wrong test instrument makes every test that uses it worthless.
 
 Run alone with: python -m pytest tests/support
 """
