@@ -32,6 +32,8 @@ ENV PATH=/opt/venv/bin:$PATH \
     PYTHONUNBUFFERED=1
 WORKDIR /app
 # Any user but root; compose replaces these by the ids of the person who runs it (.env).
+# /models is theirs, so that a volume which a Swarm mounts there is (configs/swarm/stack.yaml).
+RUN mkdir /models && chown 10001:10001 /models
 USER 10001:10001
 ENTRYPOINT ["python"]
 

@@ -124,7 +124,11 @@ build_base() {
     rm -rf "$context"
     mkdir -p "$context"
     cp /etc/ssl/certs/ca-certificates.crt "$context/ca-certificates.crt"
-    pip_settings >"$context/pip.conf"
+    # beside the machine's own sources the one that .ci/swarm.sh runs on the network of its nodes
+    {
+        pip_settings | grep -v '^trusted-host'
+        echo "trusted-host = $(pip_settings | sed -n 's/^trusted-host = //p') 198.51.100.1"
+    } >"$context/pip.conf"
     cat >"$context/Dockerfile" <<'EOF'
 FROM r3-ci/rootfs
 COPY ca-certificates.crt /etc/ssl/certs/ca-certificates.crt

@@ -10,12 +10,14 @@ import sqlite3
 import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from src import __version__
 from src.base.printable import excerpt
 from src.base.records import JsonObject, JsonValue, Machine, Program, Result, Server
+from src.server.reply import BadReply
 from src.server.settings import DEVICE_TAGS, ENGINE_TAG
 
 if TYPE_CHECKING:
@@ -70,9 +72,11 @@ def server(client: "Client") -> Server:
 
     props = client.props()
     try:
-        _, models = client.get("/v1/models", client.config.timeout_s)
+        status, models = client.get("/v1/models", client.config.timeout_s)
     except TooSlow:  # a gateway that asks others first; it is recorded as silent
-        models = None
+        status, models = HTTPStatus.REQUEST_TIMEOUT, None
+    if status == HTTPStatus.UNAUTHORIZED:
+        raise BadReply("HTTP 401; check LLM_API_KEY, or LLM_API_KEY_FILE")
     entry = _entry(models, client.config.model)
     tags = [tag for tag in _list(entry.get("tags")) if isinstance(tag, str)]
     name = _text(entry.get("id")) or _text(props.get("model_alias"))

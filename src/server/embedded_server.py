@@ -19,7 +19,7 @@ from typing import Any
 
 from src.base.errors import Precondition
 from src.base.parser import Parser, whole
-from src.server import processors
+from src.server import api_key, processors
 from src.server import settings as server_settings
 from src.server.processors import Threads
 from src.server.settings import CPU_TAG, ENGINE_TAG, thread_count
@@ -54,9 +54,17 @@ def settings(slots: int = 1, context: int = CONTEXT_TOKENS) -> dict[str, bool | 
 
 
 def serve(
-    model: Model, paths: Sequence[Path], host: str, port: int, threads: Threads, values: dict[str, bool | int]
+    model: Model,
+    paths: Sequence[Path],
+    host: str,
+    port: int,
+    threads: Threads,
+    values: dict[str, bool | int],
+    keys: Sequence[str] = (),
 ) -> Any:
     """Load the model and open the port; returns the running server, whose `listening_address` is its URL.
+
+    With `keys` a request must carry one of them; the health check and the name of the model stay open to all.
 
     Raises `Precondition` when the wheel is missing, the port is taken or llama.cpp refuses the file.
     """
@@ -71,6 +79,7 @@ def serve(
     params.model_tags = {CPU_TAG, f"{ENGINE_TAG}{version('xllamacpp')}"}  # what /props does not report
     params.hostnames = [host]
     params.port = port
+    params.api_keys = list(keys)
     params.cpuparams.n_threads, params.cpuparams_batch.n_threads = threads
     for name, value in values.items():
         setattr(params, name, value)
@@ -123,6 +132,8 @@ def parser() -> Parser:
     threads = "threads to compute with (default: R3_THREADS, else every core, and one fewer for writing beside other "
     threads += "programs; in a container no more than its share of the processors)"
     made.add_argument("--threads", type=thread_count, metavar="N", help=threads)
+    key = "ask for a key, one of those in FILE, one a line (default: ask for none)"
+    made.add_argument("--api-key-file", metavar="FILE", help=key)
     made.add_argument("--end-with-stdin", action="store_true", help="stop when standard input closes")
     return made
 
@@ -132,11 +143,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser().parse_args(argv)
     values = settings(args.slots, args.ctx)
     try:
+        keys = api_key.read(args.api_key_file, "--api-key-file") if args.api_key_file else []
         wanted = args.threads or server_settings.threads()
         model = load(args.model_key)
         paths = checked(model, args.models)
         threads = Threads(wanted, wanted) if wanted else processors.threads_for()
-        server = serve(model, paths, args.host, args.port, threads, values)
+        server = serve(model, paths, args.host, args.port, threads, values, keys)
     except Precondition as exc:
         print(json.dumps({"error": str(exc)}), flush=True)
         return exc.status

@@ -1,5 +1,6 @@
-"""Settings from the environment: where the model server is (`LLM_BASE_URL`, `LLM_API_KEY`, `LLM_MODEL`,
-`LLM_TIMEOUT_S`, `LLM_WAIT_S`), and how the embedded one is used (`R3_EMBEDDED`, `R3_THREADS`).
+"""Settings from the environment: where the model server is (`LLM_BASE_URL`, `LLM_MODEL`, `LLM_TIMEOUT_S`,
+`LLM_WAIT_S`), its key (`LLM_API_KEY`, or `LLM_API_KEY_FILE`), and how the embedded one is used (`R3_EMBEDDED`,
+`R3_THREADS`).
 
 Nothing here opens a connection or starts anything.
 """
@@ -8,12 +9,13 @@ import math
 import os
 from argparse import ArgumentTypeError
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import SplitResult, urlsplit
 
 from src.base import certificates
 from src.base.errors import Precondition
 from src.base.parser import whole
+from src.server import api_key
 
 BASE_URL = "http://server:8080"  # the service name of compose.yaml
 TIMEOUT_S = 120.0  # one reply: 100 tokens of a 7B model on a slow CPU take about a minute
@@ -33,7 +35,7 @@ class Settings:
     """One model server: its address, credentials, the model's name, and the limits in seconds."""
 
     base_url: str
-    api_key: str
+    api_key: str = field(repr=False)
     model: str
     timeout_s: float
     wait_s: float
@@ -43,13 +45,23 @@ class Settings:
 def from_environment(env: Mapping[str, str] = os.environ) -> Settings:
     """Return the settings; `Precondition` names the variable, its value and what it must be."""
     base = _base_url(env.get("LLM_BASE_URL") or BASE_URL)
-    key = env.get("LLM_API_KEY") or ""
-    if not (key.isascii() and key.isprintable()):
-        raise Precondition("LLM_API_KEY holds characters that an HTTP header cannot carry; check how it was set")
+    key = _key(env)
     model = env.get("LLM_MODEL") or MODEL
     timeout_s, wait_s = _seconds(env, "LLM_TIMEOUT_S", TIMEOUT_S), _seconds(env, "LLM_WAIT_S", WAIT_S)
     authorities = certificates.authorities(env) if base.startswith("https:") else ()
     return Settings(base, key, model, timeout_s, wait_s, authorities)
+
+
+def _key(env: Mapping[str, str]) -> str:
+    """Return the key itself, from the variable or from the file that the other variable names; empty for none."""
+    key, path = env.get("LLM_API_KEY") or "", env.get("LLM_API_KEY_FILE") or ""
+    if key and path:
+        raise Precondition("LLM_API_KEY and LLM_API_KEY_FILE are both set; unset one, so that it is clear which counts")
+    if path:
+        return api_key.read(path, "LLM_API_KEY_FILE")[0]
+    if not (key.isascii() and key.isprintable()):
+        raise Precondition("LLM_API_KEY holds characters that an HTTP header cannot carry; check how it was set")
+    return key
 
 
 def _base_url(url: str) -> str:

@@ -24,6 +24,7 @@ ELSEWHERE = {
     "run: engine": "needs a container engine: .ci/containers.sh",
     "commands: cpu": "needs a container engine: .ci/containers.sh runs it line by line",
     "commands: exercise": "needs a container engine: .ci/containers.sh runs it in one shell",
+    "commands: swarm": "needs two container engines: .ci/swarm.sh runs it",
     "commands: gpu": "needs an NVIDIA card and 4.7 GB of weights: nobody runs it here, and the page says so",
 }
 OWN_SUITE = {"RUN_SQL.md": "tests/run_sql/test_docs.py"}  # pages with a runner of their own

@@ -39,6 +39,7 @@ NOT_RUN = [
     *[(f"EXERCISE.{language}md", "commands: exercise") for language in ("", "es.", "vi.")],
     ("CONTAINERS.md", "commands: gpu"),
     ("CONTAINERS.md", "commands: cpu"),
+    *[("SWARM.md", "commands: swarm")] * 2,
     ("README.es.md", "run: alone"),
     ("CONTAINERS.es.md", "commands: gpu"),
     ("CONTAINERS.es.md", "commands: cpu"),

@@ -19,7 +19,15 @@ from tests.support.command import cli
 PATH = re.compile(r"(?<![\w/.-])((?:src|scripts|configs|data|docs|tests|\.ci)/[\w./-]*\w|compose\.yaml|Dockerfile)")
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 VARIABLE = re.compile(r"\b(?:LLM|R3)_[A-Z_]+\b")
-INTERNAL = {"R3_CI_ENGINE", "R3_CI_KEEP", "R3_PAGE", "R3_ENGINE_STATE", "R3_ENGINE_GID", "R3_ENGINE_RESOLVER"}
+INTERNAL = {
+    "R3_CI_ENGINE",
+    "R3_CI_KEEP",
+    "R3_PAGE",
+    "R3_ENGINE_STATE",
+    "R3_ENGINE_GID",
+    "R3_ENGINE_RESOLVER",
+    "R3_NODES_STATE",
+}
 
 
 def tracked() -> list[str]:
