@@ -162,7 +162,13 @@ LAYERS = [
         "pass",
         f"{INTERRUPTION}::test_two_runs",
     ),
-    Layer("no mixing", "src/runs/recovery.py", "if differing:", "if False:", f"{RESUME}::test_another_"),
+    Layer(
+        "no mixing",
+        "src/runs/recovery.py",
+        "if different := differing(found, run.identity, list(run.identity)):",
+        "if different := []:",
+        f"{RESUME}::test_another_",
+    ),
     Layer(
         "results checked",
         "src/runs/runfile.py",
@@ -172,8 +178,8 @@ LAYERS = [
     ),
     Layer(
         "digest before and after",
-        "src/runs/session.py",
-        'if not record["unchanged"]:',
+        "src/runs/record.py",
+        'if not made["unchanged"]:',
         "if False:",
         f"{RESUME}::test_a_database_that_disappears",
     ),
