@@ -73,8 +73,9 @@ def _prepare_streams() -> None:
             setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 (open to the end)
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            # a terminal without accents still shows the line, and a byte that is not text counts as a wrong key
-            stream.reconfigure(errors="backslashreplace")
+            # A terminal that knows no accents still gets the line. What comes in is decoded as arguments are: a byte
+            # that is no text stays recognisable as one, and never becomes another text.
+            stream.reconfigure(errors="surrogateescape" if stream is sys.stdin else "backslashreplace")
 
 
 def terminate(_number: int, _frame: FrameType | None) -> NoReturn:

@@ -21,6 +21,11 @@ def visible(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
+def is_question(text: str) -> bool:
+    """Say whether a person's text can be asked: not empty, and without a byte that was no UTF-8 where it came in."""
+    return bool(text.strip()) and not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def shown(text: str) -> str:
     """Return `text` made safe for a terminal, with its line breaks."""
     return "\n".join(map(visible, text.split("\n")))

@@ -4,7 +4,7 @@ from typing import cast
 
 from src import agent
 from src.base.errors import CheckFailed, Precondition, ServerUnavailable
-from src.base.printable import say
+from src.base.printable import is_question, say
 from src.base.records import AskProvenance, Language, Result
 from src.commands import show
 from src.runs import conditions, database, provenance, store
@@ -15,7 +15,7 @@ from src.wording import deliver
 
 def check(question: str) -> None:
     """Raise `Precondition` for a question that is empty or not text, before a model is loaded for it."""
-    if not question.strip() or any("\ud800" <= character <= "\udfff" for character in question):
+    if not is_question(question):
         raise Precondition(
             'the question is empty or not UTF-8 text; ask for example "What is the stock level for REF-000?"'
         )

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from src.base import exits
 from src.base.errors import CheckFailed, Precondition
-from src.base.printable import dumps, say, visible
+from src.base.printable import dumps, is_question, say, visible
 from src.base.registry import Registry
 from src.run_sql import lesson, shapes
 from src.run_sql.contract import TABLES, count_rows_tool, run_sql_tool
@@ -157,8 +157,8 @@ def describe(args: argparse.Namespace) -> int:
 )
 def ask(args: argparse.Namespace) -> int:
     """Print each attempt, its query and run_sql's answer; status 1 when none was accepted."""
-    if not args.question.strip() or not args.question.isprintable():
-        raise Precondition('the question is empty or not plain text; ask for example "How many rooms are there?"')
+    if not is_question(args.question):
+        raise Precondition('the question is empty or not UTF-8 text; ask for example "How many rooms are there?"')
     from src.run_sql import ask
     from src.server import client, embedded, readiness
 

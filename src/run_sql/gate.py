@@ -1,11 +1,11 @@
 """The gate: what a compiled statement may do, decided by SQLite's authorizer and not by its text.
 
 Deny by default. Allowed: SELECT, recursion, reading the four tables, and functions from the list below.
-It knows nothing of time, memory or size; those are `guard`'s limits.
+It knows nothing of time, memory or size: sizes are bounded in `engine`, time and memory by the system in `serve`.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from src.run_sql.contract import TABLES
 
@@ -39,18 +39,16 @@ ACTIONS = {getattr(sqlite3, f"SQLITE_{name}"): name.replace("_", " ") for name i
 
 
 class Gate:
-    """An authorizer for one call; `denied` names the first action it refused, e.g. `DELETE bookings`."""
+    """An authorizer for one statement; `denied` names the first action it refused, e.g. `DELETE bookings`."""
 
-    def __init__(self, names: Iterable[str], out_of_time: Callable[[], bool]) -> None:
-        """Take every name in the file's schema and of every module, and what to ask about the deadline."""
+    def __init__(self, names: Iterable[str]) -> None:
+        """Take every name in the file's schema and of every module."""
         self.hidden = frozenset(name.lower() for name in names) - set(TABLES)
-        self.out_of_time = out_of_time
         self.denied = ""
 
     def __call__(self, action: int, first: str | None, second: str | None, database: str | None, _: str | None) -> int:
         """Answer SQLite for one action of the statement that it compiles."""
-        # A long compile asks here again and again, and no progress handler of SQLite before 3.41 sees it.
-        if not self.out_of_time() and self.allows(action, first or "", second or "", database):
+        if self.allows(action, first or "", second or "", database):
             return sqlite3.SQLITE_OK
         self.denied = self.denied or f"{ACTIONS.get(action, action)} {first or ''}".strip()
         return sqlite3.SQLITE_DENY

@@ -23,7 +23,7 @@ KEYS = {
     "ok": "whether the query ran",
     "columns": "the names, in the order of the cells of a row",
     "rows": "one list a row",
-    "truncated": "whether rows were left out, or a long cell cut",
+    "truncated": "whether there are more rows",
 }
 
 

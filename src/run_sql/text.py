@@ -16,7 +16,7 @@ BLANKS = " \t\n\f\r\ufeff"  # what SQLite skips between words; the byte-order ma
 PIECES = re.compile(
     rf"""(?P<blank>[{BLANKS}]+)
        | (?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z))     # a comment may be left open at the end
-       | (?P<quoted>'[^']*(?:'|\Z)|"[^"]*(?:"|\Z)|`[^`]*(?:`|\Z)|\[[^\]]*(?:\]|\Z))
+       | (?P<quoted>'[^']*(?:'|\Z)|"[^"]*(?:""[^"]*)*(?:"|\Z)|`[^`]*(?:`|\Z)|\[[^\]]*(?:\]|\Z))
        | (?P<end>;)
        | (?P<other>[^{BLANKS}'"`\[;/-]+|.)""",
     re.DOTALL | re.VERBOSE,
@@ -35,6 +35,17 @@ def pieces(sql: str) -> Iterator[tuple[str, str]]:
     """Yield (kind, text) from left to right; the texts put together are `sql` again."""
     for match in PIECES.finditer(sql):
         yield str(match.lastgroup), match.group()
+
+
+def in_backticks(sql: str) -> str:
+    """Return `sql` with each name in double quotes in backticks instead, e.g. `"a"` -> `` `a` ``.
+
+    To SQLite both are names, but one in double quotes that fits no column is taken for a text, without a word.
+    """
+    return "".join(
+        "`" + text[1:-1].replace('""', '"').replace("`", "``") + "`" if kind == "quoted" and text[0] == '"' else text
+        for kind, text in pieces(sql)
+    )
 
 
 def strip_sql(sql: str) -> str:

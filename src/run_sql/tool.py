@@ -1,4 +1,4 @@
-"""The side of the contract that runs: check the query, run it under guard, answer in one shape.
+"""The side of the contract that runs: check the query, have it run in a process apart, answer in one shape.
 
 Whatever comes in, the answer is `{ok: true, columns, rows, truncated}` or `{ok: false, error}`, fit for JSON and
 bounded in size; no exception of Python's or SQLite's leaves `run_sql`. Refusals of this code are in the lesson's
@@ -6,22 +6,17 @@ Spanish, refusals of the engine in the engine's words, since a model corrects it
 """
 
 import sqlite3
-from collections.abc import Callable
-from typing import Any, TypeAlias
 
 from src.run_sql.contract import TABLES
-from src.run_sql.guard import CALL_SECONDS, HEAP_BYTES, Reservo, call
+from src.run_sql.engine import Answer
+from src.run_sql.guard import Reservo, file_of
 from src.run_sql.text import MAX_QUERY_CHARS, split_statement, text_fault
-from src.run_sql.values import MAX_ERROR_CHARS, columns, cut, fetch
-
-Answer: TypeAlias = dict[str, Any]
+from src.run_sql.values import MAX_ERROR_CHARS, cut
+from src.run_sql.worker import Worker
 
 MAX_ROWS = 100
-UNGUARDED = "la conexión no está protegida: debe venir de open_reservo"
-
-# What a statement can make Python raise: besides SQLite's errors, running out of the heap limit (MemoryError), text
-# that is not UTF-8 and NUL (ValueError), integers beyond 64 bits (OverflowError), odd types (TypeError).
-FAILURES = (sqlite3.Error, sqlite3.Warning, MemoryError, OverflowError, RecursionError, TypeError, ValueError)
+NO_CONNECTION = "la conexión no es de sqlite3: debe venir de open_reservo"
+IN_MEMORY = "la conexión no tiene archivo: debe venir de open_reservo"
 
 COUNTS = {
     "rooms": "SELECT COUNT(*) FROM rooms",
@@ -37,6 +32,8 @@ def query_fault(query: object) -> str | None:
         return "la consulta debe ser texto"
     if len(query) > MAX_QUERY_CHARS:
         return f"consulta demasiado larga: {len(query)} caracteres (máximo {MAX_QUERY_CHARS})"
+    if any("\ud800" <= character <= "\udfff" for character in query):  # how bytes that are no text come in
+        return "la consulta tiene caracteres que no existen en UTF-8"
     return None
 
 
@@ -47,71 +44,51 @@ def rows_fault(max_rows: object) -> str | None:
     return f"max_rows debe ser un entero de 1 a {MAX_ROWS}"
 
 
-def wording(raised: BaseException, con: Reservo) -> str:
-    """Return the error text for what a statement raised: the engine's own, unless a limit of ours was the cause."""
-    if con.stopped_by == "time" and not isinstance(raised, sqlite3.ProgrammingError):
-        return f"tiempo agotado: más de {CALL_SECONDS} s"
-    if isinstance(raised, MemoryError):
-        return f"memoria agotada: más de {HEAP_BYTES >> 20} MiB"
-    if isinstance(raised, UnicodeEncodeError):
-        return "la consulta tiene caracteres que no existen en UTF-8"
-    text = f"{type(raised).__name__}: {raised}"
-    # A table-valued function is refused as a change of sqlite_master, a detail that would mislead.
-    if con.gate and str(raised) == "not authorized" and "sqlite_" not in con.gate.denied:
-        text += f" ({con.gate.denied})"
-    return cut(text, MAX_ERROR_CHARS)
+def asked(con: sqlite3.Connection, statement: str, max_rows: int | None) -> Answer:
+    """Return what the process beside this one makes of a statement; `max_rows` None only compiles it.
 
-
-def guarded(con: sqlite3.Connection, work: Callable[[sqlite3.Cursor], Answer]) -> Answer:
-    """Return what `work` makes of a cursor in one guarded call; whatever it raises is the answer's error."""
-    if not isinstance(con, Reservo):
-        return {"ok": False, "error": UNGUARDED}
+    A connection of `open_reservo` keeps that process; any other gets one for this call. Either way the statement runs
+    on the connection's file, opened anew and read-only, and the connection itself is left as it is.
+    """
+    if not isinstance(con, sqlite3.Connection):
+        return {"ok": False, "error": NO_CONNECTION}
     try:
-        with call(con) as cursor:
-            return work(cursor)
-    except FAILURES as raised:
-        return {"ok": False, "error": wording(raised, con)}
+        file = file_of(con)
+    except (sqlite3.Error, TypeError, ValueError) as refused:
+        return {"ok": False, "error": cut(f"{type(refused).__name__}: {refused}", MAX_ERROR_CHARS)}
+    if not file:
+        return {"ok": False, "error": IN_MEMORY}
+    if isinstance(con, Reservo):
+        return con.worker.ask(file, statement, max_rows)
+    once = Worker()
+    try:
+        return once.ask(file, statement, max_rows)
+    finally:
+        once.stop()
 
 
 def validate(sql: str, con: sqlite3.Connection) -> tuple[bool, str | None]:
     """Check form and names without running the query, e.g. `DELETE FROM rooms` -> `(False, "no es de solo lectura …")`.
 
-    Returns (True, None) or (False, error in at most MAX_ERROR_CHARS characters). `con` must come from `open_reservo`.
+    Returns (True, None) or (False, error in at most MAX_ERROR_CHARS characters).
     """
     # The text first: what is wrong with it is wrong on any connection.
     if fault := query_fault(sql) or text_fault(sql):
         return False, cut(fault, MAX_ERROR_CHARS)
-    answer = guarded(con, lambda cursor: compiled(cursor, split_statement(sql).body))
+    answer = asked(con, split_statement(sql).body, None)
     return answer["ok"], answer.get("error")
-
-
-def compiled(cursor: sqlite3.Cursor, statement: str) -> Answer:
-    """Compile a statement without running it.
-
-    EXPLAIN is no safeguard by itself, since some statements act while they compile; the gate is closed to those.
-    """
-    cursor.execute("EXPLAIN " + statement)
-    return {"ok": True}
-
-
-def ran(cursor: sqlite3.Cursor, statement: str, max_rows: int) -> Answer:
-    """Run a statement and return the answer with its columns and rows."""
-    cursor.execute(statement)
-    rows, truncated = fetch(cursor, max_rows)
-    return {"ok": True, "columns": columns(cursor), "rows": rows, "truncated": truncated}
 
 
 def run_sql(query: str, con: sqlite3.Connection, max_rows: int = MAX_ROWS) -> Answer:
     """Run one reading query, e.g. `SELECT id FROM rooms` -> `{"ok": True, "columns": ["id"], "rows": [[1], …], …}`.
 
-    At most `max_rows` rows (1 to 100); `truncated` says that rows were left out or a long cell was cut. Anything
-    wrong with query or arguments is `{"ok": False, "error": …}`. `con` must come from `open_reservo`.
+    At most `max_rows` rows (1 to 100); `truncated` says that rows were left out. Anything wrong with query or arguments
+    is `{"ok": False, "error": …}`. What `validate` checks is checked first, in the same process as the query runs in.
     """
-    valid, error = validate(query, con)
-    fault = error if not valid else rows_fault(max_rows)
-    if fault is not None:
-        return {"ok": False, "error": fault}
-    return guarded(con, lambda cursor: ran(cursor, split_statement(query).body, max_rows))
+    fault = query_fault(query) or text_fault(query) or rows_fault(max_rows)
+    if fault:
+        return {"ok": False, "error": cut(fault, MAX_ERROR_CHARS)}
+    return asked(con, split_statement(query).body, max_rows)
 
 
 def count_rows(table: str, con: sqlite3.Connection) -> Answer:

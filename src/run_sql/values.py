@@ -2,7 +2,8 @@
 
 JSON has no bytes and no infinity: a blob becomes SQLite's own notation `x'00ff'`, an infinity the text
 `Infinity` or `-Infinity`, text that is not UTF-8 keeps its place with U+FFFD. Integers stay exact, also those
-above 2^53 that a JavaScript reader would round. Whatever is cut ends with `…` and sets `truncated`.
+above 2^53 that a JavaScript reader would round. A cell that is cut says so itself: only such a cell is longer than
+MAX_CELL_CHARS. `truncated` is about rows, as in the lesson.
 """
 
 import math
@@ -23,6 +24,11 @@ def cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[:limit] + CUT
 
 
+def shortened(text: str) -> str:
+    """Return the text of a cell, or its first MAX_CELL_CHARS characters and how many there were."""
+    return text if len(text) <= MAX_CELL_CHARS else f"{text[:MAX_CELL_CHARS]}{CUT} [{len(text)} caracteres]"
+
+
 def decode(raw: bytes) -> str:
     """Return SQLite's text as str; a byte that is not UTF-8 becomes U+FFFD."""
     return raw.decode("utf-8", "replace")
@@ -40,22 +46,19 @@ def plain(value: object) -> JsonValue:
 
 
 def fetch(cursor: sqlite3.Cursor, max_rows: int) -> tuple[list[list[JsonValue]], bool]:
-    """Return at most `max_rows` rows, and whether anything was left out or cut.
+    """Return at most `max_rows` rows, and whether any were left out.
 
     One row more than asked is read, to know; nothing is read once the rows hold MAX_RESULT_CHARS characters.
     """
     rows: list[list[JsonValue]] = []
     room = MAX_RESULT_CHARS
-    shortened = False
     for found in cursor:
         if len(rows) == max_rows or room <= 0:
             return rows, True
-        row = [plain(value) for value in found]
-        short = [cut(value, MAX_CELL_CHARS) if isinstance(value, str) else value for value in row]
-        shortened = shortened or short != row
-        room -= sum(len(str(value)) for value in short)
-        rows.append(short)
-    return rows, shortened
+        row = [shortened(value) if isinstance(value, str) else value for value in map(plain, found)]
+        room -= sum(len(str(value)) for value in row)
+        rows.append(row)
+    return rows, False
 
 
 def columns(cursor: sqlite3.Cursor) -> list[str]:

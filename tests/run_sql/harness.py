@@ -1,4 +1,4 @@
-"""What the tests of this folder share: copies of Reservo with things to steal beside it, and one process a case."""
+"""What the tests of this folder share: copies of Reservo with things to steal beside it, and what an answer must be."""
 
 import hashlib
 import json
@@ -17,8 +17,6 @@ from tests.support import tally
 
 ROOT = Path(__file__).resolve().parents[2]
 KILL_SECONDS = 10.0  # of wall clock for a whole process, on a machine that others use too
-CALL_CPU_SECONDS = 1.0  # the promise for one call
-PEAK_KIB = 64 * 1024  # the promise for memory, above what the process had before the calls
 MARK = "s3cr3t"
 EXTRA = f"""
     CREATE TABLE secrets (v TEXT);
@@ -81,7 +79,10 @@ def forked() -> ForkServerContext:
 
 
 def run_case(path: Path, case: dict[str, Any], seconds: float = KILL_SECONDS) -> dict[str, Any]:
-    """Run a case's calls in a process of its own and return the worker's report; `TimeoutError` after the kill."""
+    """Run a case's calls in a process of its own and return the worker's report.
+
+    Raises `TimeoutError` after the kill, `ChildProcessError` with the status when the process died by itself.
+    """
     ours, theirs = forked().Pipe(duplex=False)
     process = forked().Process(target=worker.work, args=({"path": str(path), **case}, theirs))
     process.start()
@@ -89,7 +90,10 @@ def run_case(path: Path, case: dict[str, Any], seconds: float = KILL_SECONDS) ->
     try:
         if not ours.poll(seconds):
             raise TimeoutError(f"the worker was killed after {seconds} s")
-        report: dict[str, Any] = ours.recv()  # EOFError: the worker died
+        report: dict[str, Any] = ours.recv()
+    except EOFError:
+        process.join()
+        raise ChildProcessError(process.exitcode) from None
     finally:
         process.kill()
         process.join()

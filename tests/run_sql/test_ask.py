@@ -140,12 +140,24 @@ def test_the_request_binds_the_model_to_the_tools_schema_and_shows_it_the_tables
         assert f"CREATE TABLE {table} (" in system
 
 
-@pytest.mark.parametrize("question", ["", "  ", "a\x00b", "\udcff"])
+@pytest.mark.parametrize("question", ["", "  ", "\xa0", "¿Cu\udce1ntas?"])
 def test_a_question_that_is_no_text_is_refused_before_any_request(
     reservo: Path, question: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["ask", question, "--db", str(reservo)]) == 2
-    assert "the question is empty or not plain text" in capsys.readouterr().err
+    assert "the question is empty or not UTF-8 text" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "question", ["¿Cuántas salas hay\u202f?", "10\xa0€?", "\U0001f469\u200d\U0001f680?", "a\nb", "\u200fكم؟"]
+)
+def test_a_question_is_whatever_the_assistant_takes_for_one(
+    reservo: Path, question: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with answering(proposal(GOOD)) as server:
+        monkeypatch.setenv("LLM_BASE_URL", server.url)
+        assert main(["ask", question, "--db", str(reservo)]) == 0
+    assert server.asked("proposal")[0].asked == f"Pregunta: {question}"
 
 
 def test_a_missing_database_is_noticed_before_a_model_is_loaded(tmp_path: Path) -> None:

@@ -111,6 +111,32 @@ def test_query_bytes_that_are_not_utf8_are_refused_in_words(reservo: Path) -> No
     assert "UTF-8" in json.loads(done.stdout)["error"]
 
 
+ENCODED = [
+    ("latin1", {}, False),
+    ("utf-8", {}, True),
+    ("latin1", {"PYTHONIOENCODING": "latin1"}, True),
+    ("utf-8", {"PYTHONIOENCODING": "ascii"}, False),
+    ("utf-16", {}, False),
+]
+
+
+@pytest.mark.parametrize(("encoding", "environment", "read"), ENCODED)
+def test_bytes_on_standard_input_that_are_no_text_are_refused_and_never_become_another_text(
+    reservo: Path, encoding: str, environment: dict[str, str], read: bool
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "src.run_sql", "query", "-", "--db", str(reservo)],
+        cwd=ROOT,
+        input="SELECT COUNT(*) FROM members WHERE name = 'Íñigo Peña'".encode(encoding),
+        env={**os.environ, **environment},
+        capture_output=True,
+        check=False,
+    )
+    answer = json.loads(done.stdout)
+    assert (done.returncode, answer["ok"]) == (not read, read)
+    assert answer["rows"] == [[1]] if read else "UTF-8" in answer["error"] or "null" in answer["error"]
+
+
 def test_demo_and_exercises_leave_the_file_and_the_folder_as_they_were(reservo: Path) -> None:
     before = harness.snapshot(reservo.parent)
     for command in ("demo", "exercises"):

@@ -10,7 +10,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from src.run_sql import guard, tool, values
+from src.run_sql import engine, serve, tool, values
 from src.run_sql.text import MAX_QUERY_CHARS
 from tests.run_sql.harness import ROOT
 from tests.support import console
@@ -35,10 +35,10 @@ def test_the_figures_of_the_tables_are_those_of_the_code() -> None:
     for figure in (
         f"| rows | {tool.MAX_ROWS} |",
         f"| query | {MAX_QUERY_CHARS:,} characters |",
-        f"| time of a call | {guard.CALL_SECONDS} s for compiling, {guard.CALL_SECONDS} s for running |",
-        f"| SQLite's memory | {guard.HEAP_BYTES >> 20} MiB |",
+        f"| time of a call | {serve.CALL_SECONDS} s of the processor, {serve.WALL_SECONDS} s on the clock |",
+        f"| memory of the statement's process | {engine.MEMORY_BYTES >> 20} MiB |",
         f"| cell, result | {values.MAX_CELL_CHARS:,} and {values.MAX_RESULT_CHARS:,} characters |",
-        f"| one value while the query runs | {guard.MAX_VALUE_BYTES:,} bytes |",
+        f"| one value while the query runs | {engine.MAX_VALUE_BYTES:,} bytes |",
         f"a cell over {values.MAX_CELL_CHARS:,} characters",
         f"a column name over {values.MAX_NAME_CHARS} characters, an error over {values.MAX_ERROR_CHARS} |",
     ):
@@ -49,6 +49,6 @@ def test_every_file_and_name_of_the_page_exists() -> None:
     for name in re.findall(r"`((?:src|tests|docs)/[\w/.]+\.\w+)`", TEXT):
         if not name.startswith("src/anthropic"):
             assert (ROOT / name).is_file(), name
-    for module, name in re.findall(r"`(guard|gate|tool|text|values)\.(\w+)`", TEXT):
+    for module, name in re.findall(r"`(engine|gate|guard|serve|tool|text|values|worker)\.(\w+)`", TEXT):
         if name != "py":
             assert re.search(rf"^(def|class) {name}\b", (ROOT / f"src/run_sql/{module}.py").read_text(), re.M), name

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from src.run_sql import guard, run_sql, tool
-from src.run_sql.guard import Layer, Reservo, call, connect
+from src.run_sql import engine, run_sql, serve
+from src.run_sql.engine import Engine, Layer, connect
+from src.run_sql.guard import Reservo
 from tests.run_sql import harness
 from tests.run_sql.test_cases import CASES
 
@@ -21,20 +22,18 @@ SORTED = (
     "SELECT a.starts_at || b.starts_at || c.starts_at || d.starts_at "
     "FROM bookings a, bookings b, bookings c, bookings d ORDER BY 1"
 )
-ALL = [layer.__name__ for layer in guard.LAYERS]
+PEAK_KIB = 64 * 1024  # the promise
+ALL = [layer.__name__ for layer in engine.LAYERS]
 
 
 def attempt(folder: Path, statement: str, mode: str, *layers: Layer) -> str:
-    """Run a statement in a guarded call with just these layers, past every check on text; return the error or ''."""
+    """Run a statement with just these layers, past every check on text and in this process; return the error or ''."""
     path = harness.lay_out(folder)
-    con = connect(path, mode, layers)
     try:
-        with call(con) as cursor:
-            cursor.execute(statement).fetchall()
+        with contextlib.closing(connect(path, mode, layers)) as con:
+            con.execute(statement).fetchall()
     except (sqlite3.Error, MemoryError) as refused:
         return f"{type(refused).__name__}: {refused}"
-    finally:
-        con.close()
     return ""
 
 
@@ -51,7 +50,7 @@ def test_the_read_only_file_alone_stops_a_write(tmp_path: Path, statement: str) 
 
 @pytest.mark.parametrize("statement", WRITES)
 def test_query_only_alone_stops_a_write(tmp_path: Path, statement: str) -> None:
-    error = attempt(tmp_path, statement, "rw", guard.refuse_writes)
+    error = attempt(tmp_path, statement, "rw", engine.refuse_writes)
     assert error == "OperationalError: attempt to write a readonly database"
     assert (tmp_path / "reservo.db").read_bytes() == harness.hostile_image()
 
@@ -86,7 +85,7 @@ def test_the_gate_alone_stops_whatever_is_not_a_read_of_the_four_tables(
     monkeypatch.chdir(tmp_path)
     harness.lay_out(tmp_path)
     before = harness.snapshot(tmp_path)
-    error = attempt(tmp_path, statement, "rw", guard.close_gate)
+    error = attempt(tmp_path, statement, "rw", engine.close_gate)
     assert any(
         words in error for words in ("not authorized", "authorization denied", "prohibited", "constructor failed")
     )
@@ -114,36 +113,53 @@ def test_the_size_limits_alone_stop_what_is_too_large(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str, words: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert words in attempt(tmp_path, statement, "ro", guard.bound_sizes)
+    assert words in attempt(tmp_path, statement, "ro", engine.bound_sizes)
     assert list(harness.snapshot(tmp_path)) == ["other.db", "reservo.db"]
     without = attempt(tmp_path, statement, "ro")
     assert words not in without
 
 
 def test_the_size_limits_still_let_a_wide_report_through(tmp_path: Path) -> None:
-    assert attempt(tmp_path, WIDE, "ro", guard.bound_sizes) == ""
+    assert attempt(tmp_path, WIDE, "ro", engine.bound_sizes) == ""
 
 
-def test_the_clock_alone_stops_a_query_that_would_not_end(tmp_path: Path) -> None:
+def test_the_systems_clock_alone_stops_a_query_that_would_not_end(tmp_path: Path) -> None:
     path = harness.lay_out(tmp_path)
-    report = harness.run_case(path, {"calls": [ENDLESS], "layers": ["watch_clock"]})
-    assert report["answers"] == [{"ok": False, "error": "tiempo agotado: más de 0.4 s"}]
+    with pytest.raises(ChildProcessError) as ended:
+        harness.run_case(path, {"calls": [ENDLESS], "layers": [], "clocks": [0.4, 0.0]})
+    assert serve.obituary(-ended.value.args[0]) == ("late", "tiempo agotado: más de 0.4 s")
     with pytest.raises(TimeoutError):
-        harness.run_case(path, {"calls": [ENDLESS], "layers": [name for name in ALL if name != "watch_clock"]}, 2.0)
+        harness.run_case(path, {"calls": [ENDLESS]}, 2.0)
 
 
-def test_the_heap_limit_alone_stops_a_query_that_fills_memory(tmp_path: Path) -> None:
+def test_the_systems_limit_alone_stops_a_query_that_fills_memory(tmp_path: Path) -> None:
     path = harness.lay_out(tmp_path)
-    in_memory = "keep_temporary_in_memory"
-    report = harness.run_case(path, {"calls": [SORTED], "layers": [in_memory, "bound_memory"]})
-    assert report["answers"] == [{"ok": False, "error": "memoria agotada: más de 16 MiB"}]
-    assert report["peak_kib"] < 24 * 1024
-    without = harness.run_case(path, {"calls": [SORTED], "layers": [in_memory]})
+    layers, large = ["keep_temporary_in_memory"], SORTED.replace("ORDER", ", rooms e ORDER")
+    report = harness.run_case(path, {"calls": [large], "layers": layers, "limits": True})
+    assert report["answers"] == [{"ok": False, "error": "memoria agotada: más de 48 MiB"}]
+    assert report["peak_kib"] < PEAK_KIB
+    without = harness.run_case(path, {"calls": [large], "layers": layers})
     assert without["answers"][0]["ok"]
-    assert without["peak_kib"] > 24 * 1024
+    assert without["peak_kib"] > PEAK_KIB
 
 
-def temporary_files(con: Reservo) -> set[str]:
+def test_the_systems_limit_on_files_alone_keeps_every_statement_from_writing(tmp_path: Path) -> None:
+    path = harness.lay_out(tmp_path)
+    case: dict[str, Any] = {
+        "calls": ["WITH x AS (SELECT 1) UPDATE rooms SET name = 'x' || id"],
+        "layers": [],
+        "mode": "rw",
+    }
+    case["text"] = False
+    before = harness.snapshot(tmp_path)[path.name]
+    harness.run_case(path, {**case, "limits": True})
+    assert harness.snapshot(tmp_path)[path.name] == before
+    (tmp_path / "reservo.db-journal").unlink(missing_ok=True)
+    harness.run_case(path, case)
+    assert harness.snapshot(tmp_path)[path.name] != before
+
+
+def temporary_files(con: Engine) -> set[str]:
     """Return the names of SQLite's temporary files that a large sort opens, seen while it runs."""
     seen: set[str] = set()
 
@@ -153,70 +169,62 @@ def temporary_files(con: Reservo) -> set[str]:
                 seen.add(str(descriptor.readlink()))
         return 0
 
-    with call(con) as cursor:
-        con.execute("PRAGMA cache_size = 10")
-        con.set_progress_handler(look, 5000)
-        cursor.execute(SORTED.replace("d.starts_at", "d.name").replace("bookings d", "rooms d")).fetchone()
+    con.execute("PRAGMA cache_size = 10")
+    con.set_progress_handler(look, 5000)
+    con.execute(SORTED.replace("d.starts_at", "d.name").replace("bookings d", "rooms d")).fetchone()
+    con.close()
     return {target for target in seen if "etilqs_" in target}
 
 
 def test_temporary_data_stays_in_memory_with_that_layer_alone(tmp_path: Path) -> None:
     path = harness.lay_out(tmp_path)
-    con = connect(path, layers=(guard.keep_temporary_in_memory,))
-    assert temporary_files(con) == set()
-    con.close()
-    con = connect(path, layers=())
-    assert temporary_files(con) != set()
-    con.close()
+    assert temporary_files(connect(path, layers=(engine.keep_temporary_in_memory,))) == set()
+    assert temporary_files(connect(path, layers=())) != set()
 
 
-def test_distrust_of_the_schema_alone_keeps_a_view_from_calling_a_programs_function(tmp_path: Path) -> None:
-    path = harness.lay_out(tmp_path)
-    outcomes: list[Any] = []
-    for layers in ((guard.distrust_schema,), ()):
-        con = connect(path, layers=layers)
-        con.create_function("touched", 0, lambda: 1)
-        try:
-            outcomes.append(con.execute("SELECT * FROM calling").fetchall())
-        except sqlite3.Error as refused:
-            outcomes.append(str(refused))
-        con.close()
-    assert outcomes == ["unsafe use of touched()", [(1,)]]
+def test_a_view_that_calls_a_programs_function_finds_none_in_the_other_process(
+    hostile: tuple[Path, Reservo],
+) -> None:
+    _, con = hostile
+    con.create_function("touched", 0, lambda: 1)
+    assert con.execute("SELECT * FROM calling").fetchall() == [(1,)]
+    assert not run_sql("SELECT * FROM calling", con)["ok"]
 
 
 @pytest.mark.parametrize(
     "query", ["DELETE FROM rooms", "DROP TABLE rooms", "PRAGMA user_version = 1", "SELECT 1; DELETE FROM rooms", ""]
 )
-def test_the_text_check_alone_stops_what_is_plainly_not_a_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, query: str
-) -> None:
+def test_the_text_check_alone_stops_what_is_plainly_not_a_read(tmp_path: Path, query: str) -> None:
     path = harness.lay_out(tmp_path)
-    con = connect(path, "rw", ())
-    assert not run_sql(query, con)["ok"]
+    bare: dict[str, Any] = {"calls": [query], "layers": [], "mode": "rw"}
+    assert not harness.run_case(path, bare)["answers"][0]["ok"]
     assert path.read_bytes() == harness.hostile_image()
     if query == "DELETE FROM rooms":
-        monkeypatch.setattr(tool, "text_fault", lambda sql: None)
-        run_sql(query, con)
+        harness.run_case(path, {**bare, "text": False})
         assert path.read_bytes() != harness.hostile_image()
-    con.close()
 
 
-def test_compiling_alone_stops_an_invented_column_before_any_row_is_read(
-    con: Reservo, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[str] = []
-    con.set_trace_callback(seen.append)
-    assert run_sql("SELECT SUM(b.total) FROM bookings b", con)["error"] == "OperationalError: no such column: b.total"
-    assert not [statement for statement in seen if statement.startswith("SELECT SUM")]
-    assert run_sql("SELECT SUM(b.id) FROM bookings b", con)["ok"]
-    assert [statement for statement in seen if statement.startswith("SELECT SUM")]
+def test_compiling_alone_stops_an_invented_column_before_any_row_is_read(tmp_path: Path) -> None:
+    path = harness.lay_out(tmp_path)
+    with contextlib.closing(connect(path)) as con:
+        seen: list[str] = []
+        con.set_trace_callback(seen.append)
+        for column, known in (("total", False), ("id", True)):
+            seen.clear()
+            statement = f"SELECT SUM(b.{column}) FROM bookings b"
+            if known:
+                engine.compiled(con.cursor(), statement)
+            else:
+                with pytest.raises(sqlite3.OperationalError, match=r"no such column: b\.total"):
+                    engine.compiled(con.cursor(), statement)
+            assert not [text for text in seen if text.startswith("SELECT SUM")]
 
 
 WRITING = [case for case in CASES if case["kind"] in ("write", "write2", "file", "state", "state2", "differential")]
 REMOVED: list[dict[str, Any]] = [
     {"mode": "rw"},
     {"text": False},
-    *({"layers": [name for name in ALL if name != removed]} for removed in ALL if removed != "watch_clock"),
+    *({"layers": [name for name in ALL if name != removed]} for removed in ALL),
 ]
 
 

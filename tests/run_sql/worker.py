@@ -1,17 +1,19 @@
-"""Run one case's calls on one guarded connection and send what came back; killed from outside if it hangs.
+"""Run one case's calls in this process with the guards that the case names, and send what came back; for tests that
+take guards away.
 
-A process of its own for each case, forked from one that has made the imports. A case is `{"path", "calls"}` and
-perhaps `max_rows`. A test that takes guards away names the layers that stay in `layers`, or sets `mode` to `rw`, or
-`text` to false.
+A process of its own for each case, forked from one that has made the imports, killed from outside if it hangs. A case
+is `{"path", "calls"}`; `layers` names those of the engine that stay, `limits` says whether the system's are set,
+`clocks` are its seconds, `mode` may be `rw`, `text` false.
 """
 
 import os
-import time
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from src.run_sql import guard, tool
+from src.run_sql import engine, serve
+from src.run_sql.text import split_statement, text_fault
+from src.run_sql.tool import MAX_ROWS
 
 
 def expand(call: Any) -> Any:
@@ -38,28 +40,24 @@ def peak_kib() -> int:
     raise RuntimeError("no VmHWM in /proc/self/status")
 
 
-def opened(case: dict[str, Any]) -> guard.Reservo:
-    """Open the case's file with the guards that the case asks for; all of them if it says nothing."""
-    if not case.get("text", True):
-        vars(tool)["text_fault"] = lambda sql: None
+def answered(query: Any, case: dict[str, Any]) -> engine.Answer:
+    """Return the answer to one call, past the checks on arguments."""
+    fault = "no text" if type(query) is not str else text_fault(query) if case.get("text", True) else None
+    if fault:
+        return {"ok": False, "error": fault}
     wanted = case.get("layers")
-    layers = tuple(layer for layer in guard.LAYERS if wanted is None or layer.__name__ in wanted)
-    return guard.connect(case["path"], case.get("mode", "ro"), layers)
+    layers = tuple(layer for layer in engine.LAYERS if wanted is None or layer.__name__ in wanted)
+    statement = split_statement(query).body
+    return engine.outcome(Path(case["path"]), statement, MAX_ROWS, case.get("mode", "ro"), layers).answer
 
 
 def work(case: dict[str, Any], to: Connection) -> None:
-    """Open, call, measure, send."""
+    """Run, measure, send."""
     os.chdir(Path(case["path"]).parent)  # a relative file name in a statement would land here, where the test looks
     queries = [expand(call) for call in case["calls"]]
-    limits = {"max_rows": case["max_rows"]} if "max_rows" in case else {}
-    con = opened(case)
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts again here, after imports and the query's own text
-    before = peak_kib()
-    answers, seconds = [], []
-    for query in queries:
-        start = time.process_time()
-        answers.append(tool.run_sql(query, con, **limits))
-        seconds.append(time.process_time() - start)
-    peak = peak_kib() - before
-    con.close()
-    to.send({"answers": answers, "seconds": seconds, "peak_kib": peak})
+    if case.get("limits"):
+        serve.limit_process()
+    serve.set_clocks(*case.get("clocks", (0, 0)))
+    answers = [answered(query, case) for query in queries]
+    to.send({"answers": answers, "peak_kib": peak_kib()})
