@@ -11,7 +11,7 @@ from typing import Any
 from src import agent
 from src.base.records import Generation, JsonObject, JsonValue, Question
 from src.going_further import low_stock
-from src.going_further.access import MALFORMED, Decision, decide
+from src.going_further.access import ALLOWED, MALFORMED, Decision, decide
 from src.going_further.callers import Caller
 from src.going_further.decisions import DecisionLog
 from src.going_further.records import Answered, Step
@@ -23,6 +23,7 @@ CHOOSE = (
 )
 SCHEMA: JsonObject = {"anyOf": [agent.SCHEMA, low_stock.SCHEMA]}
 TRUNCATED = "Proposition tronquée"
+READ_FAILED = "the read failed"
 
 
 def proposed(proposal: Generation) -> JsonValue:
@@ -37,7 +38,11 @@ def proposed(proposal: Generation) -> JsonValue:
 
 def answer_call(db: sqlite3.Connection, call: Any, caller: Caller, log: DecisionLog) -> Decision:
     """Decide about a call and record it; only then does anybody else learn of the decision."""
-    decision = decide(db, call, caller)
+    try:
+        decision = decide(db, call, caller)
+    except sqlite3.Error:  # only an allowed call gets as far as the read
+        log.add(caller, call, Decision(ALLOWED, READ_FAILED, None))
+        raise
     log.add(caller, call, decision)
     return decision
 

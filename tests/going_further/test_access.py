@@ -17,6 +17,7 @@ from src.going_further import low_stock
 from src.going_further.access import ALLOWED, MALFORMED, NOT_ALLOWED, NOT_FOUND, Decision, decide
 from src.going_further.callers import ALL_TOOLS, NOBODY, Caller, load, named
 from src.going_further.decisions import DecisionLog
+from src.going_further.flow import answer_call
 from src.tools import READ, TOOLS, create, digest, readonly
 
 PRODUCTS: list[Product] = [{"ref": f"REF-{n:03d}", "name": f"Produit {n}", "stock": n % 7} for n in range(60)]
@@ -193,6 +194,20 @@ def test_the_log_keeps_the_four_decisions_apart_and_no_text_of_a_malformed_call(
     assert [entry["call"] for entry in made] == [*(call for call, _ in calls[:3]), None, None]
     assert sentence not in log.path.read_text() and "Ada" not in log.path.read_text()
     assert log.path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_read_that_fails_is_in_the_log_too(path: Path, tmp_path: Path) -> None:
+    closed, log = readonly(path), DecisionLog(tmp_path / "decisions.jsonl")
+    closed.close()
+    for call in (read_call(TOOLS[1], "REF-003"), low_call(3)):
+        with pytest.raises(sqlite3.Error):
+            answer_call(closed, call, NORTH, log)
+    assert answer_call(closed, low_call(3), NOBODY, log).decision == NOT_ALLOWED
+    assert [(entry["decision"], entry["reason"]) for entry in lines(log.path)] == [
+        (ALLOWED, "the read failed"),
+        (ALLOWED, "the read failed"),
+        (NOT_ALLOWED, "tool not given to this caller"),
+    ]
 
 
 def test_the_log_is_only_added_to_and_a_torn_line_costs_no_other(tmp_path: Path) -> None:
