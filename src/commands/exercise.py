@@ -9,12 +9,13 @@ import sqlite3
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict, cast
+from typing import Any, cast
 
 from src.base.errors import CheckFailed, Interrupted, Precondition, interruption
 from src.base.paths import ROOT, near
 from src.base.printable import dumps, excerpt, storable
-from src.base.records import Call, Language, Observation, Program
+from src.base.records import Call, Language
+from src.commands.records import Exercise, Lesson, Observed, Prompt, Step
 from src.runs import database, provenance, store
 from src.runs.outputs import Outputs
 from src.tools import TOOLS, digest, toolcall
@@ -30,48 +31,6 @@ TRIES = 3  # invalid answers to one question; after that it is left open
 
 Ask = Callable[[str], str]
 Say = Callable[[str], object]
-
-
-class Question(TypedDict):
-    """One question of the lesson, in one language (data/exercise.json)."""
-
-    question: str
-    options: dict[str, str]  # what may be predicted, by its code
-    why: str
-
-
-class Lesson(TypedDict):
-    """The lesson in one language (data/exercise.json)."""
-
-    labels: dict[str, str]  # by LABELS
-    steps: list[Question]
-
-
-class Observed(TypedDict):
-    """What became of a call."""
-
-    observation: Observation | None  # None where it was refused
-    refusal: NotRequired[str]
-    sql: list[str]  # the statements that SQLite ran for it
-    outcome: str  # found, not_found, gate or refused
-
-
-class Step(Observed):
-    """A prediction and what came of it."""
-
-    question: str
-    call: object  # or its repr() where JSON cannot hold it
-    expected: str
-    prediction: str | None  # None where nobody was asked, or the question was left open
-
-
-class Exercise(TypedDict):
-    """exercise.json."""
-
-    provenance: Program
-    digest: str  # SHA-256 of the database
-    language: Language
-    steps: list[Step]
 
 
 def texts(language: Language, path: Path = TEXTS) -> Lesson:
@@ -174,7 +133,7 @@ def _observed(db: sqlite3.Connection, call: object, expected: str) -> Observed:
     return {"observation": observation, "sql": statements, "outcome": "found" if "ref" in observation else "not_found"}
 
 
-def _offer(text: Question, say: Say) -> None:
+def _offer(text: Prompt, say: Say) -> None:
     for number, option in enumerate(text["options"].values(), 1):
         say(f"       {number}  {option}")
 
@@ -196,7 +155,7 @@ def _predicted(lesson: Lesson, place: int, say: Say, ask: Ask) -> str | None:
     return None
 
 
-def _show(lesson: Lesson, text: Question, step: Step, say: Say, asked: bool) -> None:
+def _show(lesson: Lesson, text: Prompt, step: Step, say: Say, asked: bool) -> None:
     labels, options, predicted = lesson["labels"], text["options"], step["prediction"]
     if not asked:
         _line(lesson, say, "expected", options[step["expected"]])
