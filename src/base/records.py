@@ -119,7 +119,7 @@ class Timings(TypedDict, total=False):
 class Choice(TypedDict):
     """The one choice of a chat completion."""
 
-    finish_reason: str | None
+    finish_reason: NotRequired[str | None]
     message: dict[Literal["content"], str]
 
 
@@ -136,7 +136,7 @@ class Reply(TypedDict):
     """What is kept of a chat completion (configs/reply.schema.json); each field is what the server claims."""
 
     raw: str  # the model's text, as it was written
-    finish_reason: str | None  # `stop`, or `length` where max_tokens cut it
+    finish_reason: str | None  # `stop`, or `length` where max_tokens cut it; the server may call them otherwise
     model: NotRequired[str]
     build: NotRequired[str]  # the completion's system_fingerprint
     timings: NotRequired[Timings]

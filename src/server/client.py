@@ -21,7 +21,7 @@ from src.base.printable import excerpt
 from src.base.records import ChatRequest, JsonObject, JsonValue, Reply, Sampling
 from src.server import connection, failures, settings
 from src.server.deadline import Deadline
-from src.server.reply import BadReply, read_reply
+from src.server.reply import BadReply, read_reply, reported
 from src.server.settings import Settings
 
 CONNECT_S = 5.0  # a local server accepts at once; a missing one should not cost a whole timeout
@@ -152,8 +152,8 @@ def _server_message(content: bytes) -> str:
     """The server's own words from an error body: llama.cpp sends JSON, a proxy in front of it HTML."""
     text = content[: 1 << 16].decode("utf-8", "replace")
     try:
-        message = str(json.loads(text)["error"]["message"])
-    except (ValueError, RecursionError, TypeError, KeyError, IndexError):
+        message = reported(json.loads(text)) or text
+    except (ValueError, RecursionError):
         message = text
     return excerpt(message) or "empty body"
 

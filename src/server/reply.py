@@ -5,6 +5,7 @@
 
 import functools
 import json
+import math
 from typing import TYPE_CHECKING, Final, cast
 
 from src.base.paths import ROOT
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
 SCHEMA = ROOT / "configs" / "reply.schema.json"
 TIMINGS: Final = ("prompt_n", "prompt_ms", "predicted_n", "predicted_ms", "cache_n")  # the fields of `Timings`
+# Words of the interface and of those who offer it: OpenAI and llama.cpp; TGI; Gemini (in capitals), Anthropic, others.
+ENDS = {"stop", "eos", "eos_token", "end_turn", "stop_sequence", "complete"}
+CUTS = {"length", "max_tokens", "model_length", "max_output_tokens"}
+MOST_DIGITS = 4000
 MOST = 1e9  # tokens or ms in one of the numbers above; a larger one is not a measurement
 
 
@@ -61,21 +66,21 @@ def _validator() -> "jsonschema.protocols.Validator":
 def read_reply(body: bytes) -> Reply:
     """Return `raw` (the model's text), `finish_reason`, and `model`, `build` and `timings` where the server tells them.
 
-    Raises `BadReply` saying what is wrong with a body that is not a chat completion.
+    `finish_reason` is `stop` for each of the words that servers have for an end, `length` for a cut. Raises `BadReply`
+    saying what is wrong with a body that is not a chat completion, in the server's own words where it has any.
     """
+    reply = _json(body)
+    if isinstance(reply, dict) and "choices" not in reply and (words := reported(reply)):
+        raise BadReply(f"the server reports: {excerpt(words)}")
     try:
-        reply = loads(body.decode("utf-8"), _exact_keys)
         fault = next(iter(_validator().iter_errors(reply)), None)
-    except UnicodeDecodeError as exc:
-        raise BadReply(f"the reply is not UTF-8 text (byte {exc.start})") from None
-    except (ValueError, RecursionError):  # the latter also where the validator quotes what is nested too deeply
-        shown = excerpt(body[: 4 * EXCERPT].decode("utf-8", "replace"))
-        raise BadReply(f"the reply is not JSON: {shown!r}") from None
+    except RecursionError:  # where the validator quotes what is nested too deeply
+        raise BadReply("the reply is not a chat completion: nested too deeply") from None
     if fault is not None:
         raise BadReply(f"the reply is not a chat completion: {fault.json_path}: {excerpt(fault.message)}")
     completion = cast(ChatCompletion, reply)
     choice = completion["choices"][0]
-    read: Reply = {"raw": choice["message"]["content"], "finish_reason": choice["finish_reason"]}
+    read: Reply = {"raw": choice["message"]["content"], "finish_reason": _ending(choice.get("finish_reason"))}
     if isinstance(model := completion.get("model"), str):
         read["model"] = excerpt(model)
     if isinstance(build := completion.get("system_fingerprint"), str):
@@ -83,6 +88,47 @@ def read_reply(body: bytes) -> Reply:
     if timings := _timings(completion.get("timings")):
         read["timings"] = timings
     return read
+
+
+def _json(body: bytes) -> JsonValue:
+    """The JSON value of a body; numbers that JSON does not have are let in, since none of them is needed."""
+    try:
+        value: JsonValue = json.loads(body.decode("utf-8"), object_pairs_hook=_exact_keys, parse_int=_whole)
+        return value
+    except UnicodeDecodeError as exc:
+        raise BadReply(f"the reply is not UTF-8 text (byte {exc.start})") from None
+    except RecursionError:
+        why = "nested too deeply"
+    except json.JSONDecodeError as exc:
+        why = f"{exc.msg} at character {exc.pos}"
+    except ValueError as exc:
+        why = str(exc)
+    shown = excerpt(body[: 4 * EXCERPT].decode("utf-8", "replace"))
+    raise BadReply(f"the reply is not JSON: {shown!r} ({why})")
+
+
+def _whole(digits: str) -> float:
+    """A whole number; Python converts no more than 4300 digits, and nothing that is read has so many."""
+    return int(digits) if len(digits) < MOST_DIGITS else math.inf
+
+
+def _ending(reason: str | None) -> str:
+    """`stop` for an end, `length` for a cut; `BadReply` where the server says neither, for then nobody knows."""
+    if reason is not None and reason.lower() in ENDS:
+        return "stop"
+    if reason is not None and reason.lower() in CUTS:
+        return "length"
+    raise BadReply(f"the reply does not say that it is whole: finish_reason {json.dumps(reason)}")
+
+
+def reported(reply: JsonValue) -> str:
+    """The server's own words in the body of an error, whichever of the usual fields has them; else an empty text."""
+    if not isinstance(reply, dict):
+        return ""
+    error = reply.get("error")
+    words = error.get("message") if isinstance(error, dict) else None
+    found = next((value for value in (words, error, reply.get("message"), reply.get("detail")) if value), "")
+    return found if isinstance(found, str) else json.dumps(found)
 
 
 def _timings(block: JsonValue) -> Timings:
