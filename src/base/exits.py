@@ -94,6 +94,9 @@ def _outcome(args: argparse.Namespace) -> tuple[int, str]:
         status, line, failure = exc.status, str(exc), exc
     except KeyboardInterrupt as exc:
         status, line, failure = Interrupted.status, interruption(exc), exc
+    except MemoryError as exc:
+        status, failure = Precondition.status, exc
+        line = "out of memory; give this program more, or close others and run it again"
     except OSError as exc:
         (status, line), failure = _refused(exc), exc
     if line and getattr(args, "debug", False):

@@ -17,7 +17,13 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print what is wrong and where to find help; exits with status 2."""
-        self.exit(2, f"{self.prog}: {excerpt(message)}; see {self.prog} --help\n")
+        dash = " (a text that begins with a dash goes after --)" if self._lacks_a_text(message) else ""
+        self.exit(2, f"{self.prog}: {excerpt(message)}{dash}; see {self.prog} --help\n")
+
+    def _lacks_a_text(self, message: str) -> bool:
+        """Whether what `argparse` took for an option may have been meant as a text, such as a question."""
+        texts = any(not action.option_strings and action.dest != "command" for action in self._actions)
+        return texts and ("arguments are required" in message or "unrecognized arguments: -" in message)
 
     def print_help(self, file: "SupportsWrite[str] | None" = None) -> None:
         """Print the help; unlike `argparse`'s own, it raises `OSError` when the output cannot be written."""

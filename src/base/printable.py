@@ -6,7 +6,9 @@ reach a terminal. Standard library only.
 
 import json
 import math
+import os
 import re
+import shlex
 from collections.abc import Callable
 from typing import NoReturn
 
@@ -29,6 +31,16 @@ def is_question(text: str) -> bool:
 def shown(text: str) -> str:
     """Return `text` made safe for a terminal, with its line breaks."""
     return "\n".join(map(visible, text.split("\n")))
+
+
+def quoted(text: str) -> str:
+    """Return `text` as one word of a command line: what is not printable as `$'...'`, which a shell reads back."""
+    if text.isprintable():
+        return shlex.quote(text)
+    escaped = "".join(
+        c if c.isprintable() and c not in "\\'" else "".join(f"\\x{byte:02x}" for byte in os.fsencode(c)) for c in text
+    )
+    return f"$'{escaped}'"
 
 
 def say(text: str) -> None:

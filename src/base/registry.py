@@ -81,6 +81,13 @@ def _common(embedded: str) -> Parser:
     """The options that every command takes; `embedded` is the help of `--embedded`, hidden where no model is asked."""
     made = Parser(add_help=False, argument_default=argparse.SUPPRESS)
     made.add_argument("--embedded", action="store_true", help=embedded)
-    made.add_argument("--outputs", type=Path, metavar="DIR", help="folder of the results (default: outputs/)")
+    made.add_argument("--outputs", type=_folder, metavar="DIR", help="folder of the results (default: outputs/)")
     made.add_argument("--debug", action="store_true", help="show a traceback where a command fails")
     return made
+
+
+def _folder(text: str) -> Path:
+    """A folder; an empty name, of an unset variable for one, is not the current folder."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("the name is empty")
+    return Path(text)

@@ -93,6 +93,9 @@ def agent(args: argparse.Namespace) -> None:
     say(f"{len(run.results)} questions, {len(errors)} errors; database unchanged")
     if errors:
         say(f"  first error, question {errors[0]['id']}: {excerpt(errors[0]['error'] or '')}")
+    if run.lost:
+        again = outputs.command("agent --resume")
+        say(f"  lost on the way to the server: {len(run.lost)}; ask again with: {again}")
     say(str(path))
 
 

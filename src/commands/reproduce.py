@@ -6,7 +6,6 @@ Two runs on one machine must give the same proposals and answers, word for word;
 import contextlib
 import itertools
 import os
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import NamedTuple
 from src import evaluate
 from src.base.errors import CheckFailed, Precondition
 from src.base.paths import near
-from src.base.printable import say
+from src.base.printable import quoted, say
 from src.base.records import Language, Negatives, Result, Run
 from src.commands import exercise, negatives, prepare, show
 from src.measures import compare, tables
@@ -90,7 +89,7 @@ def next_steps(folder: Path, language: Language) -> str:
         steps.insert(0, parent.command("prepare"))
     activate = Path(sys.prefix) / "bin" / "activate"
     if sys.prefix != sys.base_prefix and activate.exists() and "VIRTUAL_ENV" not in os.environ:
-        steps.insert(0, f". {shlex.quote(str(near(activate)))}")
+        steps.insert(0, f". {quoted(str(near(activate)))}")
     look = [f"look at it:  {page}"] if page.exists() else []
     return "\n".join([*look, f"next:        {' && '.join(steps)}"])
 

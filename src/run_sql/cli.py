@@ -8,7 +8,6 @@ Exit status: 0 done, 1 refused or a check failed, 2 a precondition is missing or
 import argparse
 import contextlib
 import io
-import shlex
 import sqlite3
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,7 +15,7 @@ from pathlib import Path
 
 from src.base import exits
 from src.base.errors import CheckFailed, Precondition
-from src.base.printable import dumps, is_question, say, visible
+from src.base.printable import dumps, is_question, quoted, say, visible
 from src.base.registry import Registry
 from src.run_sql import lesson, shapes
 from src.run_sql.contract import TABLES, count_rows_tool, run_sql_tool
@@ -49,7 +48,7 @@ def chosen(args: argparse.Namespace) -> Path:
 def database(path: Path) -> Iterator[Reservo]:
     """Open the lesson's database for one command; Precondition says how to get one."""
     if not path.exists():
-        remedy = f"python -m src.run_sql create {shlex.quote(str(path))}"
+        remedy = f"python -m src.run_sql create {quoted(str(path))}"
         raise Precondition(f"no database at {path}; make one with: {remedy}")
     try:
         con = open_reservo(path)

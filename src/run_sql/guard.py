@@ -4,11 +4,11 @@ What a model writes never runs on it. It names the file, and `run_sql` has the s
 (`worker`), where an engine that breaks breaks nothing else; closing the connection ends that process.
 """
 
-import shlex
 import sqlite3
 from pathlib import Path
 
 from src.base.paths import near
+from src.base.printable import quoted
 from src.run_sql.contract import TABLES
 from src.run_sql.engine import check_file
 from src.run_sql.worker import Worker
@@ -68,7 +68,7 @@ def open_reservo(path: str | Path = "reservo.db") -> Reservo:
     """
     file = Path(path).resolve()
     if not file.exists():
-        remedy = f"python -m src.run_sql create {shlex.quote(str(near(file)))}"
+        remedy = f"python -m src.run_sql create {quoted(str(near(file)))}"
         raise sqlite3.OperationalError(f"unable to open database file: no {near(file)}; make it with: {remedy}")
     check_file(file)
     # as_uri() escapes `?`, `#` and `%`, which would otherwise end the path and open, or create, another file.

@@ -1,10 +1,10 @@
 """Which file each command writes, and the command to run next for a folder of results."""
 
-import shlex
 from pathlib import Path
 from typing import NamedTuple
 
 from src.base.paths import OUTPUTS, results_folder
+from src.base.printable import quoted
 
 
 class Outputs(NamedTuple):
@@ -19,7 +19,7 @@ class Outputs(NamedTuple):
 
     def command(self, words: str) -> str:
         """The command to run next for this folder, as the remedy of an error names it."""
-        named = "" if self.folder == OUTPUTS else f"--outputs {shlex.quote(str(self.folder))} "
+        named = "" if self.folder == OUTPUTS else f"--outputs {quoted(str(self.folder))} "
         return f"python -m src.cli {named}{words}"
 
     @property

@@ -83,11 +83,18 @@ def work(run: Run, progress: Callable[[Result], object]) -> Path:
     except BrokenPipeError as exc:
         raise Interrupted(f"interrupted by a reader that closed the output; {_kept(run)}") from exc
     except OSError as exc:
-        raise Precondition(f"{exc.strerror or exc}: the results cannot be written; {_kept(run)}") from exc
-    if not run.missing:
+        raise Precondition(f"{exc.strerror or exc}: the results cannot be written; {_kept_on_disk(run)}") from exc
+    if not run.missing and not run.lost:  # with the journal, --resume asks the questions that were lost in transport
         run.outputs.journal.unlink()
     record.check(made, run.outputs)
     return path
+
+
+def _kept_on_disk(run: Run) -> str:
+    """The same where nothing may be on the disk, since the disk refused even the first line of the journal."""
+    if run.outputs.journal.exists():
+        return _kept(run)
+    return f"nothing was asked yet; free some space, then: {run.outputs.command('agent')}"
 
 
 def _kept(run: Run) -> str:

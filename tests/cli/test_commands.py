@@ -331,3 +331,33 @@ def test_the_second_lesson_takes_the_common_options_on_either_side(tmp_path: Pat
     assert failed.stderr.startswith("Traceback") and failed.stderr.splitlines()[-1].startswith(
         "python -m src.run_sql demo"
     )
+
+
+def test_an_empty_folder_name_is_not_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert_one_line(cli("--outputs", "", "prepare"), 2, "argument --outputs: the name is empty")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_text_that_begins_with_a_dash_is_told_where_to_go() -> None:
+    assert_one_line(cli("ask", "-1/2?"), 2, "a text that begins with a dash goes after --")
+    assert "dash" not in cli("negatives", "--nope").err
+
+
+def test_too_little_memory_is_one_line(prepared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def large(*_: object) -> bytes:
+        raise MemoryError
+
+    monkeypatch.setattr("src.runs.store.read_bytes", large)
+    assert_one_line(cli("--outputs", prepared, "evaluate"), 2, "out of memory")
+
+
+@pytest.mark.parametrize("name", ["a b", "a'b", "$(touch owned)", "tab\there", "back\\slash", "esc\x1b[31m", "né"])
+def test_the_command_of_a_remedy_names_the_folder_and_no_other(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / name
+    told = cli("--outputs", folder, "negatives").err
+    remedy = told.rstrip("\n").partition("build it with: ")[2]
+    assert remedy.isprintable()
+    line = remedy.replace("python", sys.executable, 1)
+    subprocess.run(["bash", "-c", line], cwd=ROOT, env=environment(), capture_output=True, check=True)
+    assert (folder / "stock.db").is_file() and [path.name for path in tmp_path.iterdir()] == [name]

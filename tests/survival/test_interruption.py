@@ -3,6 +3,7 @@
 Run alone with: python -m pytest tests/survival
 """
 
+import errno
 import json
 import os
 import random
@@ -18,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from src.runs import store
 from tests.support import tally
 from tests.support.faulty_server import (
     FaultyServer,
@@ -142,6 +144,37 @@ def test_what_is_said_to_be_kept_is_what_resume_keeps(shop: Shop) -> None:
         shop.url = server.url
         assert "resuming: 10 results kept, 20 questions to ask" in succeeded(shop.run("agent", "--resume"))
     complete(shop)
+
+
+def test_a_question_lost_on_the_way_in_a_run_that_went_on_can_be_asked_again(shop: Shop) -> None:
+    def plan(request: Request) -> Sequence[Step] | None:
+        return [hang_up] if request.stage == "proposal" and len(server.asked("proposal")) == 7 else None
+
+    with serving(plan) as server:
+        shop.url = server.url
+        told = succeeded(shop.run("agent"))
+    assert "lost on the way to the server: 1; ask again with: python -m src.cli" in told
+    assert [result["id"] for result in shop.read()["results"] if result["error"]] == [6]
+    with serving() as server:
+        shop.url = server.url
+        assert "resuming: 29 results kept, 1 questions to ask" in succeeded(shop.run("agent", "--resume"))
+        assert len(server.asked("proposal")) == 1
+    complete(shop)
+    assert not (shop.outputs / "agent.journal.jsonl").exists()
+
+
+def test_a_disk_that_takes_not_even_the_journal_is_not_told_to_resume(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, text: str) -> Path:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    monkeypatch.setattr(store, "write_text", full)
+    with serving() as server:
+        shop.url = server.url
+        ended = shop.run("agent")
+        failed(ended, 2, "No space left on device: the results cannot be written; nothing was asked yet")
+        assert "--resume" not in ended.err and not server.asked("proposal")
 
 
 def test_a_process_that_is_gone_altogether_is_noticed(shop: Shop) -> None:
