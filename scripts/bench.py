@@ -36,7 +36,7 @@ from src.runs import catalog, database, provenance, session, store  # noqa: E402
 from src.runs.outputs import Outputs  # noqa: E402
 from src.server import client, embedded  # noqa: E402
 from src.tools import toolcall  # noqa: E402
-from src.wording import deliver  # noqa: E402
+from src.wording import check  # noqa: E402
 from tests.wording import sentences  # noqa: E402
 
 SERVER = ROOT / "tests" / "support" / "instant_server.py"
@@ -186,7 +186,7 @@ def guard_cost() -> list[Row]:
 
     def decide() -> None:
         for text, observation, ref in cases:
-            deliver.faults(text, observation, ref)
+            check.faults(text, observation, ref)
 
     decide()
     return [

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from src.base.printable import excerpt
 from src.measures.tables import table
-from src.wording import check, deliver
+from src.wording import check
 from tests.wording import sentences
 from tests.wording.sentences import Labelled
 
@@ -28,7 +28,7 @@ def verdicts(labelled: Iterable[Labelled]) -> list[tuple[Labelled, bool, str]]:
     for case in labelled:
         _, _, _, observation, text = case
         ref = sentences.ref_of(observation)
-        faults = deliver.faults(text, observation, ref)
+        faults = check.faults(text, observation, ref)
         refused = [text[start:end] for start, end in check.judge(text, observation, ref).refused]
         found.append((case, not faults, ", ".join(refused) or ", ".join(faults)))
     return found

@@ -41,10 +41,11 @@ def has_marker(text: str, observation: Observation) -> bool:
 
 
 def has_own_marker(text: str, observation: Observation, ref: str) -> bool:
-    """Whether a delivered text holds its marker: the stock number; for an unknown product `introuvable`, or a listed
-    way to say in one language that it was not found and nothing else.
+    """Whether a delivered text holds its marker: the published one, or a listed way to state the observation.
+
+    So `1,234 units` does, and `REF-999 does not exist.`: what is delivered is in the reader's language.
     """
-    return has_marker(text, observation) or ("stock" not in observation and judge(text, observation, ref).states)
+    return has_marker(text, observation) or judge(text, observation, ref).states
 
 
 def sentence(observation: Observation, ref: str, language: str) -> str:
@@ -95,7 +96,7 @@ def _named(text: str, observation: Observation, ref: str) -> set[str]:
 
 def holds_figure(text: str, observation: Observation, ref: str) -> bool:
     """Whether `text` says the stock as a whole number outside names, or, of an unknown product, that it is unknown."""
-    if "stock" not in observation:
+    if "stock" not in observation or judge(text, observation, ref).states:
         return has_own_marker(text, observation, ref)
     return figures.holds(without_names(text[:LONGEST], ref, observation.get("name", "")), observation["stock"])
 

@@ -123,9 +123,13 @@ def _read(text: str, start: int, end: int, scan: re.Pattern[str], figure: int | 
 
 
 def _number(text: str, match: re.Match[str], figure: int | None) -> str:
-    """Return `N` for the figure and nothing else; a number glued behind a letter, as in `x69`, is no figure."""
+    """Return `N` for the figure and nothing else; a number glued behind a letter, as in `x69`, is no figure.
+
+    With `.` or `,` between thousands it is `N.` or `N,`: whether that is the figure depends on the language.
+    """
     before = text[match.start() - 1] if match.start() else ""
-    return grammar.FIGURE if not before.isalpha() and figures.is_exactly(match[0], figure) else match[0]
+    mark = None if before.isalpha() else figures.thousands_mark(match[0], figure)
+    return match[0] if mark is None else grammar.FIGURE + (mark if mark in (".", ",") else "")
 
 
 def _ends(text: str, sign: re.Match[str]) -> bool:

@@ -5,7 +5,7 @@ that a list allows, reaches the customer; otherwise a sentence made from the obs
 own text stays in `answer` as it was written. One step beyond the tutorial, and off when R3 is reproduced.
 """
 
-from src.base.records import Delivered, Observation, Result
+from src.base.records import Delivered, Result
 from src.wording import check
 
 
@@ -18,16 +18,7 @@ def deliver(result: Result, language: str) -> Delivered | None:
         return None
     step, answer = result["trace"][0], result["answer"]
     observation, ref = step["observation"], step["call"]["arguments"]["ref"]
-    reasons = faults(answer["raw"], observation, ref, answer["finish_reason"]) if answer else ["no_answer"]
+    reasons = check.faults(answer["raw"], observation, ref, answer["finish_reason"]) if answer else ["no_answer"]
     if answer is not None and not reasons:
         return {"text": answer["raw"], "source": "model", "reasons": []}
     return {"text": check.sentence(observation, ref, language), "source": "observation", "reasons": reasons}
-
-
-def faults(text: str, observation: Observation, ref: str, finish_reason: str | None = "stop") -> list[str]:
-    """Return why a text is not delivered, keys of `check.FAULTS`; none where it is."""
-    found = check.faults(text, observation, ref, finish_reason)
-    # The figure with separators is right (1,234), but the published marker would not see it.
-    if not check.has_own_marker(text, observation, ref) and "figure_missing" not in found:
-        found.append("figure_missing")
-    return found

@@ -27,9 +27,16 @@ def others(text: str, figure: int | None) -> list[str]:
     return [token for token in tokens(text) if figure is None or not _equals(token, figure)]
 
 
-def is_exactly(run: str, figure: int | None) -> bool:
-    """Whether a number can mean `figure` only: `69,000` is 69 to some and 69000 to others, so it is neither."""
-    return figure is not None and all(_readings(part) == {str(figure)} for part in _parts(run))
+def thousands_mark(run: str, figure: int | None) -> str | None:
+    """Return the mark between the thousands of a number that is `figure` and can be nothing else, "" where it has none.
+
+    `None` for any other number: `69.0`, and `69,000`, which is 69 to some and 69000 to others.
+    """
+    if figure is None or run != run.strip() or _readings("".join(run.split())) != {str(figure)}:
+        return None
+    marks = {character for character in run if not character.isdecimal()}
+    grouped = re.fullmatch(r"\d+|\d{1,3}(?:\D\d{3})+", run)
+    return "".join(marks) if grouped and len(marks) <= 1 else None
 
 
 def tokens(text: str) -> list[str]:

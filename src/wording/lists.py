@@ -19,7 +19,7 @@ STATES = ("stock", "zero", "unknown")
 SHAPE = {
     "plain": ("stock", "unknown"),
     "nouns": ("product", "code", "number"),
-    "numbers": ("words",),
+    "numbers": ("thousands", "words"),
     "lists": None,  # any names
     "anywhere": ("joints", "clauses"),
     **dict.fromkeys(STATES, ("says", "beside")),
@@ -47,6 +47,7 @@ class Language:
     name: str
     plain: dict[str, str]
     nouns: dict[str, list[str]]
+    thousands: str  # the mark between them
     numbers: list[str]  # in words, from 0 on; empty where the word says something else as well
     states: dict[str, State]
     signs: dict[str, str]
@@ -70,7 +71,16 @@ def load(page: Path) -> Language:
         whole = _sentence(joints, says, Form([*beside.branches, *anywhere.branches]))
         states[state] = State(Follower(whole), grammar.words(whole))
     words = frozenset().union(*(state.words for state in states.values()))
-    return Language(page.stem, data["plain"], data["nouns"], data["numbers"]["words"], states, data["signs"], words)
+    return Language(
+        page.stem,
+        data["plain"],
+        data["nouns"],
+        data["numbers"]["thousands"],
+        data["numbers"]["words"],
+        states,
+        data["signs"],
+        words,
+    )
 
 
 def _sentence(joints: Form, says: Form, beside: Form) -> Form:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from src.base.records import Observation
 from src.wording import clauses as reading
-from src.wording.grammar import TERMINALS
+from src.wording.grammar import FIGURE, TERMINALS
 from src.wording.lists import SAID, Language, State, languages
 
 Span = tuple[int, int]  # start and end in a text
@@ -37,7 +37,7 @@ def judge(text: str, observation: Observation, ref: str) -> Judgement:
     state = state_of(observation)
     tried: list[tuple[int, Language, tuple[Span, ...]]] = []
     for language in languages():
-        unlisted, formless, says = _refused(found, language.states[state])
+        unlisted, formless, says = _refused(found, language, language.states[state])
         if says and not unlisted and not formless:
             return Judgement(language.name, True, ())
         tried.append((len(unlisted), language, tuple(sorted(unlisted + formless))))
@@ -47,21 +47,23 @@ def judge(text: str, observation: Observation, ref: str) -> Judgement:
     return Judgement(nearest.name if 2 * known >= len(spoken) else None, False, refused)
 
 
-def _refused(found: list[reading.Clause], state: State) -> tuple[list[Span], list[Span], bool]:
+def _refused(found: list[reading.Clause], language: Language, state: State) -> tuple[list[Span], list[Span], bool]:
     """Return the words on no list, the clauses of listed words without a form, and whether a clause says it."""
     unlisted: list[Span] = []
     formless: list[Span] = []
     says = False
+    grouped = FIGURE + language.thousands
     for clause in found:
+        words = [FIGURE if word == grouped else word for word in clause.words]
         strange = [
             span
-            for word, span in zip(clause.words, clause.spans, strict=True)
+            for word, span in zip(words, clause.spans, strict=True)
             if word not in state.words and word not in TERMINALS
         ]
         unlisted += strange
         if strange:
             continue
-        place = state.follow(clause.words)
+        place = state.follow(words)
         if place is None or not place.is_end:
             formless.append((clause.spans[0][0], clause.spans[-1][1]))
         elif SAID in place.after:

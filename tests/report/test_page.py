@@ -18,7 +18,6 @@ from src.report import content, question, render
 from src.report.records import Panel
 from src.runs.outputs import Outputs
 from src.runs.results import CHECKS
-from src.wording import deliver
 from tests.report.conftest import MARKUP, make_run
 from tests.support.instant_server import honest
 
@@ -209,11 +208,11 @@ def test_a_closed_question_shows_its_evidence(broken: Outputs) -> None:
     assert summaries[14].startswith("stock 83 · said “83” · no fault found · ")
 
 
-def test_a_sentence_that_only_lacks_the_published_marker_is_replaced_for_that_reason(broken: Outputs) -> None:
+def test_a_reason_of_the_run_that_the_lists_of_today_do_not_give_is_shown(broken: Outputs) -> None:
     run = json.loads(broken.json("agent").read_text(encoding="utf-8"))
     result = run["results"][0]
     result["answer"]["raw"], result["trace"][0]["observation"]["stock"] = "1,234", 1234
-    result["delivered"] = deliver.deliver(result, "en")
+    result["delivered"] = {"text": "The stock is 1234.", "source": "observation", "reasons": ["figure_missing"]}
     page = render.page(run | {"results": [result]}, None, None)
     assert "no fault found" in page
     assert "Delivered (made from the observation: lacks the observed number)" in page

@@ -238,7 +238,32 @@ def test_without_an_observation_nothing_is_delivered() -> None:
     assert deliver.deliver(result(None, None), "en") is None
 
 
-def test_a_right_number_that_the_published_marker_would_miss_is_replaced() -> None:
-    given = deliver.deliver(result({**NINE, "stock": 1234}, "1,234 units"), "en")
-    assert given is not None
-    assert (given["text"], given["reasons"]) == ("The stock of REF-007 is 1234.", ["figure_missing"])
+@pytest.mark.parametrize(
+    ("text", "delivered"),
+    [
+        ("1,234 units", True),
+        ("1.234 units", False),  # in English 1.234 is less than 2
+        ("Hay 1.234 unidades.", True),
+        ("Hay 1,234 unidades.", False),
+        ("Il reste 1\u202f234 unités.", True),
+        ("1234,0 units", False),
+    ],
+)
+def test_thousands_are_parted_as_the_language_parts_them(text: str, delivered: bool) -> None:
+    given = deliver.deliver(result({**NINE, "stock": 1234}, text), "en")
+    assert given is not None and (given["source"] == "model") == delivered
+
+
+@pytest.mark.parametrize(
+    ("text", "stock", "allowed"),
+    [
+        ("There are sixty-nine units.", 69, True),
+        ("There are sixty-nine units.", 9, False),
+        ("Quedan 9 (nueve) unidades.", 9, True),
+        ("Còn ba cái.", 3, True),
+        ("Còn ba mươi cái.", 3, False),
+        ("9 units, nine more on the way", 9, False),
+    ],
+)
+def test_a_number_in_words_is_the_figure_or_on_no_list(text: str, stock: int, allowed: bool) -> None:
+    assert check.judge(text, {**NINE, "stock": stock}, "REF-007").states == allowed
