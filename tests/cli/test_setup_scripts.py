@@ -106,7 +106,8 @@ def test_a_machine_without_python_is_told_so(tmp_path: Path) -> None:
     last_line(ended, "Python 3.11 or newer is needed, found no Python")
 
 
-@pytest.mark.parametrize("script", [SCRIPTS[0], pytest.param(SCRIPTS[1], marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("script", SCRIPTS)
 def test_packages_that_cannot_be_had_are_one_line_and_the_next_run_tries_again(script: str, tmp_path: Path) -> None:
     folder = project(tmp_path / "copy")
     nothing = {"PIP_INDEX_URL": NOWHERE, "PIP_RETRIES": "0", "PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": ""}

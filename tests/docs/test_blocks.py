@@ -4,9 +4,11 @@ The three READMEs share their commands; the 30 questions are asked once, for REA
 the other two. Run alone: python -m pytest tests/docs/test_blocks.py (two to five minutes: 35 questions to the model)
 """
 
+import json
 import re
 import shutil
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import pytest
 
 from tests.docs import pages
 from tests.support import console, terminal
+from tests.support.shared import once
 
 LIMIT_S = 1500
 ASKS_30_QUESTIONS = "src.cli agent"
@@ -49,18 +52,29 @@ NOT_RUN = [
 ]
 
 
+@dataclass(frozen=True)
 class Told:
     """What README.md's commands printed when they were run, and what they left in outputs/."""
 
-    def __init__(self) -> None:
-        self.outputs: dict[str, str] = {}
-        self.files: Path | None = None
+    outputs: dict[str, str]
+    files: Path
+
+
+NOTHING_TOLD = Told({}, Path("nowhere"))
 
 
 @pytest.fixture(scope="module")
-def told() -> Told:
-    """Filled by the first page, README.md."""
-    return Told()
+def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
+    """README.md's run, which asks the real model; made once, whichever page needs it first."""
+
+    def make(folder: Path) -> None:
+        project = pages.project_copy(folder)
+        (folder / "work").mkdir()
+        printed = run(pages.README, project, NOTHING_TOLD, folder / "work")
+        (folder / "printed.json").write_text(json.dumps(printed), encoding="utf-8")
+
+    folder = once(tmp_path_factory, "told", make)
+    return Told(json.loads((folder / "printed.json").read_text(encoding="utf-8")), folder / "project" / "outputs")
 
 
 def on_terminal(block: console.Block, project: Path) -> None:
@@ -80,9 +94,10 @@ def instead(command: str, told: Told, work: Path) -> str:
     return f"cp {told.files}/agent.json outputs/ && cat {saved}"
 
 
-def run(page: Path, project: Path, told: Told, work: Path) -> None:
-    """Run a page's blocks in order, in one shell between two blocks on a terminal."""
+def run(page: Path, project: Path, told: Told, work: Path) -> dict[str, str]:
+    """Run a page's blocks in order, in one shell between two blocks on a terminal; returns what each printed."""
     waiting: list[tuple[console.Block, str, str | None]] = []
+    printed: dict[str, str] = {}
 
     def go() -> None:
         first = page == pages.README
@@ -91,8 +106,7 @@ def run(page: Path, project: Path, told: Told, work: Path) -> None:
         for (block, command, expected), (status, output) in zip(waiting, ended, strict=False):
             assert status == 0, f"{block}: $ {command}\nstatus {status}\n{output}"
             assert expected is None or console.matches(expected, output), f"{block}: $ {command}\n{output}"
-            if first:
-                told.outputs[pages.same_in_every_language(command)] = output
+            printed[pages.same_in_every_language(command)] = output
         assert len(ended) == len(waiting)
         waiting.clear()
 
@@ -103,29 +117,33 @@ def run(page: Path, project: Path, told: Told, work: Path) -> None:
         else:
             waiting += [(block, command, expected) for command, expected in block.steps()]
     go()
+    return printed
 
 
 def marked(page: Path) -> Any:
     """A page by its name; those that need README.md's answers of the real model are deep."""
-    needs = page.name.startswith("README") or page.name in AFTER_THE_ROUTE
-    return pytest.param(page, id=page.name, marks=pytest.mark.model if needs else ())
+    return pytest.param(page, id=page.name, marks=pytest.mark.model if needs_readme(page) else ())
+
+
+def needs_readme(page: Path) -> bool:
+    return page.name.startswith("README") or page.name in AFTER_THE_ROUTE
 
 
 @pytest.mark.timeout(LIMIT_S)
 @pytest.mark.parametrize("page", [marked(page) for page in pages.PAGES if page.name not in pages.OWN_SUITE])
 def test_every_command_of_the_page_ends_well_and_prints_what_the_page_shows(
-    page: Path, told: Told, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+    page: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
+    told = request.getfixturevalue("told") if needs_readme(page) else NOTHING_TOLD
+    if page == pages.README:
+        assert told.outputs  # its run is the fixture, and has failed there if it did
+        return
     project = pages.project_copy(tmp_path)
     work = tmp_path / "work"
     work.mkdir()
     if page.name in AFTER_THE_ROUTE:
-        assert told.files, "README.md's blocks have to run before this page's"
         shutil.copytree(told.files, project / "outputs", dirs_exist_ok=True)
     run(page, project, told, work)
-    if page == pages.README:
-        told.files = tmp_path_factory.mktemp("told") / "outputs"
-        shutil.copytree(project / "outputs", told.files)
 
 
 def test_the_blocks_that_are_not_run_are_these_and_each_says_why(capsys: pytest.CaptureFixture[str]) -> None:
@@ -160,9 +178,9 @@ def test_a_page_that_shows_another_output_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("```console\n$ echo one; echo two\none\nthree\n```\n", encoding="utf-8")
     with pytest.raises(AssertionError, match=r"page\.md:1"):
-        run(page, tmp_path, Told(), tmp_path)
+        run(page, tmp_path, NOTHING_TOLD, tmp_path)
     page.write_text("```console\n$ false\n```\n", encoding="utf-8")
     with pytest.raises(AssertionError, match="status 1"):
-        run(page, tmp_path, Told(), tmp_path)
+        run(page, tmp_path, NOTHING_TOLD, tmp_path)
     page.write_text("```console\n$ echo one; echo two; echo three\none\n…\n```\n", encoding="utf-8")
-    run(page, tmp_path, Told(), tmp_path)
+    run(page, tmp_path, NOTHING_TOLD, tmp_path)

@@ -1,6 +1,6 @@
 """The embedded route on the real model, from `scripts/quickstart.sh` to the end of its server.
 
-Run alone: python -m pytest tests/embedded (about five minutes on two cores: 60 questions)
+Run alone: python -m pytest tests/embedded (about a minute on two cores: 40 questions)
 """
 
 import json
@@ -9,34 +9,64 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from src.base.errors import Precondition
+from src.runs import catalog
 from src.tools import digest
 from src.weights import models
 from tests.support.command import ROOT, assert_one_line, cli, environment
 from tests.support.project import copy_project
+from tests.support.shared import once
 
 QUICKSTART_LIMIT_S = 1500
 
 
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Path]]:
-    """What `quickstart.sh --runs 2` printed, and the two folders it made."""
-    folder = tmp_path_factory.mktemp("quickstart")
-    done = subprocess.run(
-        ["sh", "scripts/quickstart.sh", "--runs", "2"],
-        cwd=ROOT,
-        env=environment(R3_OUTPUTS=str(folder)),
-        capture_output=True,
-        text=True,
-        timeout=QUICKSTART_LIMIT_S,
-    )
-    assert done.returncode == 0, (done.stdout[-3000:], done.stderr)
-    return done.stdout, [folder / "run-001", folder / "run-002"]
+@dataclass(frozen=True)
+class Made:
+    """What `quickstart.sh` printed, and the folders of its runs."""
+
+    questions: int
+    out: str
+    folders: list[Path]
+
+
+FEW = ("REF-000", "REF-007", "REF-999")  # out of stock, in stock, unknown
+
+
+def few(folder: Path) -> Path:
+    """The shop with one question about each of `FEW`."""
+    shop = catalog.shop()
+    firsts = [next(query for query in shop["queries"] if query["ref"] == ref) for ref in FEW]
+    path = folder / "few.json"
+    path.write_text(json.dumps({**shop, "queries": firsts}), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module", params=[len(FEW), pytest.param(30, marks=pytest.mark.model)])
+def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """Two runs of a few questions, or one of all thirty."""
+    questions: int = request.param
+
+    def quickstart(folder: Path) -> None:
+        more = ["--runs", "2", "--data", str(few(folder))] if questions == len(FEW) else []
+        done = subprocess.run(
+            ["sh", "scripts/quickstart.sh", *more],
+            cwd=ROOT,
+            env=environment(R3_OUTPUTS=str(folder)),
+            capture_output=True,
+            text=True,
+            timeout=QUICKSTART_LIMIT_S,
+        )
+        assert done.returncode == 0, (done.stdout[-3000:], done.stderr)
+        (folder / "printed").write_text(done.stdout)
+
+    folder = once(tmp_path_factory, f"quickstart-{questions}", quickstart)
+    return Made(questions, (folder / "printed").read_text(), sorted(folder.glob("run-*")))
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -44,12 +74,12 @@ def read(path: Path) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.model
 @pytest.mark.timeout(QUICKSTART_LIMIT_S)
-def test_each_run_reads_thirty_of_thirty_right_and_refuses_seven_of_seven(runs: tuple[str, list[Path]]) -> None:
-    for folder in runs[1]:
+def test_each_run_reads_every_product_right_and_refuses_seven_of_seven(made: Made) -> None:
+    assert len(made.folders) == (2 if made.questions == len(FEW) else 1)
+    for folder in made.folders:
         measures = read(folder / "evaluation.json")["measures"]
-        assert (measures["queries"], measures["observation_correct"], measures["errors"]) == (30, 1.0, 0)
+        assert (measures["queries"], measures["observation_correct"], measures["errors"]) == (made.questions, 1.0, 0)
         agent = read(folder / "agent.json")
         assert agent["complete"] and not agent["resumed"]
         assert agent["digest_before"] == agent["digest_after"] == digest(folder / "stock.db")
@@ -58,33 +88,30 @@ def test_each_run_reads_thirty_of_thirty_right_and_refuses_seven_of_seven(runs: 
         assert not (folder / "agent.journal.jsonl").exists()
 
 
-@pytest.mark.model
-def test_two_runs_say_the_same_word_for_word(runs: tuple[str, list[Path]]) -> None:
-    first, second = (
+def test_two_runs_say_the_same_word_for_word(made: Made) -> None:
+    first, last = (
         [
             (r["proposal"]["raw"], r["answer"]["raw"], r["answer"]["finish_reason"])
             for r in read(f / "agent.json")["results"]
         ]
-        for f in runs[1]
+        for f in (made.folders[0], made.folders[-1])
     )
-    assert first == second and len(first) == 30
+    assert first == last and len(first) == made.questions
+    assert len(made.folders) == 1 or "2 runs: the same proposals, observations and answers, word for word" in made.out
 
 
-@pytest.mark.model
-def test_the_end_of_reproduce_shows_three_questions_in_stages_and_the_measures(runs: tuple[str, list[Path]]) -> None:
-    out = runs[0]
+def test_the_end_of_reproduce_shows_three_questions_in_stages_and_the_measures(made: Made) -> None:
+    out = made.out
     for stage in ("question ", "proposal ", "observation ", "answer "):
         assert out.count(f"\n  {stage}") == 3, stage
     assert "observation_correct" in out and "not ours" in out
-    assert "2 runs: the same proposals, observations and answers, word for word" in out
 
 
-@pytest.mark.model
 def test_the_last_lines_of_reproduce_name_the_folder_its_page_and_the_next_commands(
-    runs: tuple[str, list[Path]],
+    made: Made,
 ) -> None:
-    folder = runs[1][-1]
-    path, look, following = runs[0].splitlines()[-3:]
+    folder = made.folders[-1]
+    path, look, following = made.out.splitlines()[-3:]
     assert path == str(folder)
     assert look == f"look at it:  {folder / 'report.html'}" and (folder / "report.html").is_file()
     assert following.startswith("next:        ")
@@ -93,9 +120,8 @@ def test_the_last_lines_of_reproduce_name_the_folder_its_page_and_the_next_comma
     )
 
 
-@pytest.mark.model
-def test_the_server_had_the_deterministic_settings(runs: tuple[str, list[Path]]) -> None:
-    agent = read(runs[1][0] / "agent.json")
+def test_the_server_had_the_deterministic_settings(made: Made) -> None:
+    agent = read(made.folders[0] / "agent.json")
     server = agent["provenance"]["server"]
     assert (server["model"], server["quantisation"], server["slots"], server["context_tokens"], server["device"]) == (
         "SmolLM2-135M-Instruct Q4_1",

@@ -17,6 +17,7 @@ from tests.fetch import hub as stand_in
 from tests.fetch.conftest import FIRST, SECOND, Script, last_line, pin, pinned_file
 from tests.fetch.hub import Fault, Hub
 from tests.support import stranger
+from tests.support.depth import few
 
 PART_BYTES = 65_536
 WAIT_S = 30  # upper bound on something that takes milliseconds
@@ -74,7 +75,7 @@ PASSING: list[tuple[str, Fault]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "fault"), PASSING, ids=[name for name, _ in PASSING])
+@pytest.mark.parametrize(("name", "fault"), few(PASSING, 2), ids=[name for name, _ in PASSING])
 def test_passing_trouble_is_overcome_and_the_file_is_right(script: Script, hub: Hub, name: str, fault: Fault) -> None:
     hub.faults = [fault]
     done = script.run()
@@ -83,7 +84,7 @@ def test_passing_trouble_is_overcome_and_the_file_is_right(script: Script, hub: 
     assert "trying again in 1 s" in done.stderr
 
 
-@pytest.mark.parametrize(("name", "fault"), PASSING, ids=[name for name, _ in PASSING])
+@pytest.mark.parametrize(("name", "fault"), few(PASSING), ids=[name for name, _ in PASSING])
 def test_lasting_trouble_ends_after_the_given_tries_with_status_3_and_no_final_file(
     script: Script, hub: Hub, name: str, fault: Fault
 ) -> None:
@@ -152,7 +153,7 @@ ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize(("code", "headers", "words"), ANSWERS)
+@pytest.mark.parametrize(("code", "headers", "words"), few(ANSWERS, 2))
 @pytest.mark.parametrize("method", ["HEAD", "GET"])
 def test_a_refusal_ends_at_once_with_its_status_in_the_message(
     script: Script, hub: Hub, method: str, code: int, headers: dict[str, str], words: str
@@ -181,7 +182,7 @@ OFFERS = [
 ]
 
 
-@pytest.mark.parametrize(("headers", "found"), OFFERS)
+@pytest.mark.parametrize(("headers", "found"), few(OFFERS))
 def test_another_variant_is_refused_before_its_first_byte(
     script: Script, hub: Hub, headers: dict[str, str], found: str
 ) -> None:
@@ -231,7 +232,7 @@ def test_an_address_without_a_value_is_the_hubs_own() -> None:
 
 
 @pytest.mark.parametrize("name", ["HF_HUB_DOWNLOAD_TIMEOUT", "HF_HUB_ETAG_TIMEOUT"])
-@pytest.mark.parametrize("value", ["soon", "1.5", "-1", "0", "10 s"])
+@pytest.mark.parametrize("value", few(["soon", "0", "1.5", "-1", "10 s"], 2))
 def test_a_waiting_time_that_is_none_is_named_before_anything_is_asked(
     script: Script, hub: Hub, name: str, value: str
 ) -> None:
@@ -258,7 +259,7 @@ def test_a_folder_of_somebody_else_is_named_with_its_owner_and_the_remedy(script
 WRONG_FILES = [("cut", FIRST[:-1]), ("one byte more", FIRST + b"x"), ("another variant", FIRST[::-1])]
 
 
-@pytest.mark.parametrize(("name", "body"), WRONG_FILES, ids=[name for name, _ in WRONG_FILES])
+@pytest.mark.parametrize(("name", "body"), few(WRONG_FILES), ids=[name for name, _ in WRONG_FILES])
 def test_a_wrong_file_under_the_final_name_is_reported_and_left_alone(
     script: Script, hub: Hub, name: str, body: bytes
 ) -> None:
@@ -312,7 +313,7 @@ def test_a_disk_that_fills_during_the_download_keeps_what_fitted(script: Script,
     assert ranges(hub, "a.gguf")[-1] == f"bytes={limit}-"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", few([signal.SIGINT, signal.SIGTERM], mark="kill"))
 def test_a_signal_ends_in_one_line_and_the_next_start_goes_on(script: Script, hub: Hub, number: signal.Signals) -> None:
     script.env["HF_HUB_DOWNLOAD_TIMEOUT"] = "60"
     hub.faults = [stand_in.stalls_after(PART_BYTES)]
@@ -327,6 +328,7 @@ def test_a_signal_ends_in_one_line_and_the_next_start_goes_on(script: Script, hu
     assert ranges(hub, "a.gguf")[-1] == f"bytes={have}-"
 
 
+@pytest.mark.kill
 def test_a_killed_download_leaves_no_final_file_and_the_next_start_goes_on(script: Script, hub: Hub) -> None:
     script.env["HF_HUB_DOWNLOAD_TIMEOUT"] = "60"
     hub.faults = [stand_in.stalls_after(PART_BYTES)]
@@ -365,6 +367,7 @@ def test_the_default_model_comes_from_the_environment(script: Script, hub: Hub) 
     assert script.names() == ["a.gguf", "b.gguf"]
 
 
+@pytest.mark.slow
 def test_progress_starts_the_count_of_failures_anew(script: Script, hub: Hub) -> None:
     large = os.urandom(5 << 20)
     hub.files["large.gguf"] = large

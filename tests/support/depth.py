@@ -6,12 +6,22 @@ The markers and their reasons are in pyproject.toml, what each adds in docs/CONT
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
 
 DEEP = ("model", "mutation", "kill", "slow")
 LEFT_OUT: pytest.StashKey[Counter[str]] = pytest.StashKey()
+
+
+def few(rows: Sequence[Any], kept: int = 1, mark: str = "slow") -> list[Any]:
+    """The rows of a table for `parametrize`, all but the first `kept` of them marked as deep."""
+    deeper = getattr(pytest.mark, mark)
+    return [
+        row if place < kept else pytest.param(*(row if isinstance(row, tuple) else (row,)), marks=deeper)
+        for place, row in enumerate(rows)
+    ]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
