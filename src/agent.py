@@ -7,7 +7,7 @@ stands `tools.toolcall()`. No loop, no retry: one proposal, at most one tool cal
 import json
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import cast
 
 from src.base.errors import CommandError
@@ -39,7 +39,7 @@ SCHEMA: JsonObject = {
 GENERATION: Sampling = {"temperature": 0, "seed": 42, "max_tokens": 100, "cache_prompt": False}
 
 
-def request(model: str, system: str, prompt: str, schema: JsonObject | None, name: str) -> ChatRequest:
+def request(model: str, system: str, prompt: str, schema: Mapping[str, object] | None, name: str) -> ChatRequest:
     """Return the body of one chat completion; `schema`, called `name`, restricts the reply to JSON of that form."""
     body: ChatRequest = {
         "model": model,

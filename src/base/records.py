@@ -4,6 +4,7 @@ Plain dictionaries at run time; the types are for the reader and for mypy. Input
 `JsonValue` until a check has established that it is one of these: `read_reply`, `runfile.read`, `catalog.load`.
 """
 
+from collections.abc import Mapping
 from typing import Literal, NotRequired, TypeAlias, TypedDict, final
 
 JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
@@ -196,7 +197,7 @@ class NamedSchema(TypedDict):
 
     name: str
     strict: bool
-    schema: JsonObject
+    schema: Mapping[str, object]
 
 
 class ResponseFormat(TypedDict):

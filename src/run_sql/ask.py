@@ -8,12 +8,12 @@ question that was asked is not checked: nothing here can.
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from src.agent import request
 from src.base.errors import ServerUnavailable
 from src.base.records import ChatRequest, Reply
 from src.run_sql.contract import TABLES, run_sql_tool
+from src.run_sql.records import Answer
 from src.run_sql.tool import run_sql
 from src.server.client import current
 from src.server.reply import BadReply, TransportFailure, decode
@@ -33,7 +33,7 @@ class Attempt:
     number: int
     raw: str
     query: str | None
-    answer: dict[str, Any]
+    answer: Answer
 
 
 def system_prompt(con: sqlite3.Connection) -> str:

@@ -4,11 +4,11 @@ The texts are the lesson's, to the letter, since readers compare them. Nothing h
 and nothing here protects anything: a model is free to ignore every word of it.
 """
 
-from typing import Any
+from src.run_sql.records import Description
 
 TABLES = ("rooms", "members", "bookings", "payments")
 
-run_sql_tool: dict[str, Any] = {
+run_sql_tool: Description = {
     "name": "run_sql",
     "description": (
         "Ejecuta una consulta SQL de SOLO LECTURA (SELECT) contra la base de datos "
@@ -28,7 +28,7 @@ run_sql_tool: dict[str, Any] = {
     },
 }
 
-count_rows_tool: dict[str, Any] = {
+count_rows_tool: Description = {
     "name": "count_rows",
     "description": (
         "Cuenta las filas de una tabla de Reservo y devuelve el total. "

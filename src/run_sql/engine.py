@@ -8,15 +8,14 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from src.base.sqlite_files import in_wal_mode
 from src.run_sql.gate import Gate
 from src.run_sql.pitfalls import Misread, check
+from src.run_sql.records import Answer
 from src.run_sql.text import MAX_QUERY_CHARS, in_backticks
 from src.run_sql.values import MAX_ERROR_CHARS, columns, cut, decode, fetch
-
-Answer: TypeAlias = dict[str, Any]
 
 MEMORY_BYTES = 48 * 2**20  # of the statement's process, of which Python itself needs about 9 MiB
 LOCK_SECONDS = 0.3  # how long a writer may keep the file from us: the promise is 1 s in all

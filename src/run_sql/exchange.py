@@ -7,9 +7,9 @@ import select
 import signal
 import subprocess
 import time
-from typing import IO, TypeAlias
+from typing import IO, TypeAlias, cast
 
-from src.run_sql.engine import Answer
+from src.run_sql.records import Answer
 
 Process: TypeAlias = "subprocess.Popen[bytes]"
 
@@ -50,7 +50,7 @@ def receive(process: Process, line: bytes, deadline: float) -> tuple[str, Answer
     found = json.loads(received)
     if type(found) is not list or len(found) != 2 or type(found[1]) is not dict:
         raise ValueError  # no answer
-    return str(found[0]), found[1]
+    return str(found[0]), cast(Answer, found[1])
 
 
 def read(descriptor: int) -> bytes:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from src.run_sql import engine
+from src.run_sql.records import Answer
 
 CALL_SECONDS = 0.4  # of processor time for one call: a query of the lesson needs 1 ms, the promise is 1 s in all
 WALL_SECONDS = 0.8  # of the clock on the wall, for what waits and does not work, or hardly, on a busy machine
@@ -61,7 +62,7 @@ def next_request() -> dict[str, Any] | None:
     return request
 
 
-def send(mark: str, answer: engine.Answer) -> None:
+def send(mark: str, answer: Answer) -> None:
     """Write one answer; `mark` says whose it is: `answered` the child's, `late` or `crashed` when it was killed."""
     line = json.dumps([mark, answer], allow_nan=False).encode() + b"\n"
     while line:

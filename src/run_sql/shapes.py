@@ -6,12 +6,13 @@ MCP: `Tool` of schema/2026-07-28 of modelcontextprotocol/modelcontextprotocol.
 `strict` is left out on purpose: it would need a schema other than the lesson's.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
 
-Tool = dict[str, Any]
+from src.run_sql.records import Description
 
-REFUSAL: Tool = {
+Shape = Mapping[str, object]  # a description or a JSON Schema, to be written as JSON
+
+REFUSAL: Shape = {
     "type": "object",
     "properties": {"ok": {"const": False}, "error": {"type": "string"}},
     "required": ["ok", "error"],
@@ -19,7 +20,7 @@ REFUSAL: Tool = {
 }
 
 
-def answer_schema(**properties: Tool) -> Tool:
+def answer_schema(**properties: Shape) -> Shape:
     """Return the schema of a tool's answer: `ok: true` with all of `properties`, or the refusal."""
     answer = {
         "type": "object",
@@ -40,18 +41,18 @@ OUTPUTS = {
 }
 
 
-def anthropic(tool: Tool) -> Tool:
+def anthropic(tool: Description) -> Shape:
     """Return the tool as an entry of `tools` in Anthropic's Messages API: as it is written in the lesson."""
     return tool
 
 
-def openai(tool: Tool) -> Tool:
+def openai(tool: Description) -> Shape:
     """Return the tool as an entry of `tools` in OpenAI's chat completions."""
     function = {"name": tool["name"], "description": tool["description"], "parameters": tool["input_schema"]}
     return {"type": "function", "function": function}
 
 
-def mcp(tool: Tool) -> Tool:
+def mcp(tool: Description) -> Shape:
     """Return the tool as an entry of the answer to MCP's `tools/list`, with the shape of what it returns."""
     return {
         "name": tool["name"],
@@ -62,14 +63,14 @@ def mcp(tool: Tool) -> Tool:
     }
 
 
-FORMATS: dict[str, Callable[[Tool], Tool]] = {"anthropic": anthropic, "openai": openai, "mcp": mcp}
+FORMATS: dict[str, Callable[[Description], Shape]] = {"anthropic": anthropic, "openai": openai, "mcp": mcp}
 
 NAME = {"type": "string", "pattern": "^[a-zA-Z0-9_-]{1,64}$"}  # OpenAI's rule, the narrowest of the three
 TEXT = {"type": "string", "minLength": 1}
 OBJECT_SCHEMA = {"$ref": "https://json-schema.org/draft/2020-12/schema", "properties": {"type": {"const": "object"}}}
 
 
-def closed(**properties: Tool) -> Tool:
+def closed(**properties: Shape) -> Shape:
     """Return the schema of an object with exactly these members."""
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
@@ -89,7 +90,7 @@ SHAPES = {
 }
 
 
-def faults(described: Tool, form: str) -> list[str]:
+def faults(described: Shape, form: str) -> list[str]:
     """Return what is wrong with `described` as a tool of the given format; needs the package `jsonschema`."""
     import jsonschema  # here, so that all else runs on the standard library alone
 

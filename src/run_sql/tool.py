@@ -6,10 +6,11 @@ Spanish, refusals of the engine in the engine's words, since a model corrects it
 """
 
 import sqlite3
+from typing import cast
 
 from src.run_sql.contract import TABLES
-from src.run_sql.engine import Answer
 from src.run_sql.guard import Reservo, file_of
+from src.run_sql.records import Answer
 from src.run_sql.text import MAX_QUERY_CHARS, split_statement, text_fault
 from src.run_sql.values import MAX_ERROR_CHARS, cut
 from src.run_sql.worker import Worker
@@ -96,4 +97,4 @@ def count_rows(table: str, con: sqlite3.Connection) -> Answer:
     if type(table) is not str or table not in COUNTS:
         return {"ok": False, "error": f"tabla desconocida (válidas: {', '.join(TABLES)})"}
     answer = run_sql(COUNTS[table], con)
-    return {"ok": True, "count": answer["rows"][0][0]} if answer["ok"] else answer
+    return {"ok": True, "count": cast(int, answer["rows"][0][0])} if answer["ok"] else answer

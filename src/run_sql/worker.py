@@ -16,8 +16,8 @@ import weakref
 from typing import Any
 
 from src.base.paths import ROOT
-from src.run_sql.engine import Answer
 from src.run_sql.exchange import Process, close_pipes, end, pipe, receive
+from src.run_sql.records import Answer
 
 COMMAND = ("-E", "-s", "-S", "-m", "src.run_sql.serve")  # the standard library and this package, nothing of a user's
 PATIENCE_SECONDS = 10.0  # for start and answer together; the process has clocks of its own, this is for a stuck machine

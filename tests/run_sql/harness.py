@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from src.run_sql.database import image
+from src.run_sql.records import Answer
 from src.run_sql.values import MAX_CELL_CHARS, MAX_ERROR_CHARS, MAX_NAME_CHARS, MAX_RESULT_CHARS
 from tests.run_sql import worker
 from tests.support import tally
@@ -101,7 +102,7 @@ def run_case(path: Path, case: dict[str, Any], seconds: float = KILL_SECONDS) ->
     return report
 
 
-def check_answer(answer: dict[str, Any]) -> None:
+def check_answer(answer: Answer) -> None:
     """Fail unless `answer` has one of the two documented shapes, fits JSON, is bounded and holds no secret."""
     text = json.dumps(answer, allow_nan=False)
     assert len(text) <= LARGEST_ANSWER

@@ -9,10 +9,10 @@ import contextlib
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 from src.run_sql import ask, open_reservo, run_sql
 from src.run_sql.database import create
+from src.run_sql.records import Answer
 from src.server import client, embedded, readiness
 
 QUESTIONS = (
@@ -32,7 +32,7 @@ QUESTIONS = (
 )
 
 
-def rows(answer: dict[str, Any]) -> list[str]:
+def rows(answer: Answer) -> list[str]:
     """Return an answer's rows in an order of their own."""
     return sorted(map(repr, answer.get("rows", [])))
 

@@ -14,6 +14,7 @@ import pytest
 from src.run_sql import count_rows, open_reservo, run_sql, validate
 from src.run_sql.gate import Gate
 from src.run_sql.guard import Reservo
+from src.run_sql.records import Answer
 from tests.run_sql import harness
 
 NAMES = ["a b.db", "a?mode=rwc&x.db", "a#b.db", "a%41.db", "é ñ.db", "%zz.db", "'.db", ";.db"]
@@ -152,7 +153,7 @@ def test_a_closed_connection_is_an_error_answer(reservo: Path) -> None:
 
 
 def test_another_threads_connection_is_an_error_answer(con: Reservo) -> None:
-    answers: list[dict[str, Any]] = []
+    answers: list[Answer] = []
     thread = threading.Thread(target=lambda: answers.append(run_sql("SELECT 1", con)))
     thread.start()
     thread.join()

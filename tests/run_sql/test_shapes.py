@@ -4,6 +4,7 @@ Run alone: python -m pytest tests/run_sql/test_shapes.py
 """
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import jsonschema
@@ -11,6 +12,7 @@ import pytest
 
 from src.run_sql import count_rows, count_rows_tool, run_sql, run_sql_tool
 from src.run_sql.guard import Reservo
+from src.run_sql.records import Description
 from src.run_sql.shapes import FORMATS, OUTPUTS, faults
 
 TOOLS = [run_sql_tool, count_rows_tool]
@@ -18,7 +20,7 @@ TOOLS = [run_sql_tool, count_rows_tool]
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool["name"])
 @pytest.mark.parametrize("form", FORMATS)
-def test_each_tool_fits_each_format(form: str, tool: dict[str, Any]) -> None:
+def test_each_tool_fits_each_format(form: str, tool: Description) -> None:
     described = FORMATS[form](tool)
     assert faults(described, form) == []
     assert json.loads(json.dumps(described)) == described
@@ -29,19 +31,19 @@ def test_the_anthropic_shape_is_the_lessons_dictionary() -> None:
 
 
 def test_the_openai_shape_puts_the_schema_under_parameters() -> None:
-    described = FORMATS["openai"](run_sql_tool)
+    described: Any = FORMATS["openai"](run_sql_tool)
     assert described["type"] == "function"
     assert described["function"]["parameters"] == run_sql_tool["input_schema"]
 
 
 def test_the_mcp_shape_names_input_and_output_and_says_that_it_only_reads() -> None:
-    described = FORMATS["mcp"](run_sql_tool)
+    described: Any = FORMATS["mcp"](run_sql_tool)
     assert described["inputSchema"] == run_sql_tool["input_schema"]
     assert described["outputSchema"]["type"] == "object"
     assert described["annotations"] == {"readOnlyHint": True, "openWorldHint": False}
 
 
-BROKEN: list[tuple[str, dict[str, Any]]] = [
+BROKEN: list[tuple[str, Mapping[str, object]]] = [
     ("anthropic", {**run_sql_tool, "name": "run sql"}),
     ("anthropic", {**run_sql_tool, "input_schema": {"type": "array"}}),
     ("anthropic", {**run_sql_tool, "input_schema": {"type": "object", "required": "query"}}),
@@ -54,7 +56,7 @@ BROKEN: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("form", "described"), BROKEN)
-def test_a_description_of_another_shape_is_found_out(form: str, described: dict[str, Any]) -> None:
+def test_a_description_of_another_shape_is_found_out(form: str, described: Mapping[str, object]) -> None:
     assert faults(described, form) != []
 
 

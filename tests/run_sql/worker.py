@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from src.run_sql import engine, serve
+from src.run_sql.records import Answer
 from src.run_sql.text import split_statement, text_fault
 from src.run_sql.tool import MAX_ROWS
 
@@ -40,7 +41,7 @@ def peak_kib() -> int:
     raise RuntimeError("no VmHWM in /proc/self/status")
 
 
-def answered(query: Any, case: dict[str, Any]) -> engine.Answer:
+def answered(query: Any, case: dict[str, Any]) -> Answer:
     """Return the answer to one call, past the checks on arguments."""
     fault = "no text" if type(query) is not str else text_fault(query) if case.get("text", True) else None
     if fault:
