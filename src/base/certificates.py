@@ -1,8 +1,8 @@
-"""A private certificate authority, named by the variables that other programs read; for the model server and for
-downloads alike.
+"""A private certificate authority, named by the usual environment variables; for the model server and for downloads
+alike.
 
-The libraries differ: `requests` reads one of these variables, `httpx` and pip another, each with an error of its own
-for a path that is wrong. Standard library only.
+The libraries differ: `requests` reads one of these variables, `httpx` and pip another, and each reports a wrong path
+in its own way. Standard library only.
 """
 
 import functools
@@ -37,7 +37,7 @@ def _checked(name: str, path: str) -> str:
 
 
 def context(paths: Sequence[str]) -> ssl.SSLContext:
-    """Return what verifies a server: by the system's certificates, and by those of these files and folders."""
+    """Return a context that verifies a server by the system's certificates and by those of these files and folders."""
     made = ssl.create_default_context()
     for path in paths:
         if Path(path).is_dir():

@@ -1,4 +1,4 @@
-"""How a child process ended, in words: a signal says more than its number to the person who reads it."""
+"""How a child process ended, in words: a signal's name tells a person more than its number."""
 
 import signal
 

@@ -1,7 +1,7 @@
 """Precautions that a file system may lack: locks, forced writes, a count of free bytes.
 
-A network share, FUSE or an old kernel may refuse each of them. None decides whether a result is right, so a refusal
-is noted, or passed over, and the work goes on; a disk that is full or broken still ends it.
+A network share, FUSE or an old kernel may refuse each of them. No result depends on them, so a refusal is
+noted, or ignored, and the work goes on; a disk that is full or broken still ends it.
 """
 
 import errno
@@ -14,17 +14,17 @@ from pathlib import Path
 
 from src.base.errors import Precondition
 
-# What a file system answers to an operation that it does not have.
+# What a file system answers to an operation that it does not support.
 LACKING = {errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL}
 
 
 @contextmanager
 def exclusive(folder: Path, taken: str, note: Callable[[str], object]) -> Iterator[None]:
-    """Hold a folder for one process at a time while the block runs; the lock ends with the process, however it ends.
+    """Hold a folder for one process at a time while the block runs; the lock ends with the process, however that ends.
 
     Raises `Precondition` with the words `taken` when another process holds it; `note` is told where there are no locks.
     """
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)  # the folder itself: no lock file to be left, or in the way
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)  # the folder itself: no lock file to leave behind
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""This process's environment changed for as long as a block runs, where a library or a child reads it."""
+"""Changes this process's environment for the duration of a block, for a library or a child that reads it."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def changed(values: Mapping[str, str | None]) -> Iterator[None]:
-    """Set these variables, or unset those that are `None`; afterwards all are as they were."""
+    """Set these variables, or unset those that are `None`; afterwards all are restored."""
     before = {name: os.environ.get(name) for name in values}
     _apply(values)
     try:

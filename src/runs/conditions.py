@@ -1,7 +1,7 @@
-"""What decides about an answer, recorded with each result, and how two sets of conditions differ.
+"""Everything that determines an answer, recorded with each result, and how two sets of conditions differ.
 
-Prompts, schema and SELECT are recorded as they are; the code that decides is recorded as a digest of its files, so that
-an edit of it is seen even where no constant changed.
+Prompts, schema and SELECT are recorded as they are; the code that matters is recorded as a digest of its files, so that
+an edit shows even where no constant changed.
 """
 
 import hashlib
@@ -23,11 +23,11 @@ SRC = ROOT / "src"
 DECIDING = (SRC / "agent.py", SRC / "tools.py", SRC / "server" / "reply.py", ROOT / "configs" / "reply.schema.json")
 WORDING = (SRC / "wording", ROOT / "data" / "wording")  # the checks of a guarded sentence, and their vocabularies
 SHOWN = 80  # characters of a value in a line about a difference
-BEFORE = 20  # of them before the place where two long values part
+BEFORE = 20  # of them before the place where two long values diverge
 
 
 def conditions(outputs: Outputs, language: Language, guarded: bool, say: Callable[[str], object]) -> Conditions:
-    """Wait for the server and return what decides about the text of an answer.
+    """Wait for the server and return everything that determines the text of an answer.
 
     Raises `ServerUnavailable`.
     """
@@ -63,7 +63,7 @@ def _digest(files: Iterable[Path]) -> str:
 def differing(
     there: Mapping[str, object], here: Mapping[str, object], names: Sequence[str]
 ) -> list[tuple[str, object, object]]:
-    """Return what differs among these conditions, e.g. `("server.slots", 1, 4)`; one that is missing counts as None."""
+    """Return what differs among these conditions, e.g. `("server.slots", 1, 4)`; a missing one counts as None."""
     found: list[tuple[str, object, object]] = []
     for name in names:
         theirs, ours = there.get(name), here.get(name)
@@ -76,7 +76,7 @@ def differing(
 
 
 def in_words(name: str, there: object, here: object) -> str:
-    """Say one difference in a few words: `server.slots: 1 there, 4 here`; long values from where they part."""
+    """Say one difference in a few words: `server.slots: 1 there, 4 here`; long values from where they diverge."""
     then, now = dumps(there), dumps(here)
     if max(len(then), len(now)) > SHOWN:
         same = next((place for place, (a, b) in enumerate(zip(then, now, strict=False)) if a != b), 0)

@@ -1,7 +1,7 @@
-"""`agent.json`: the record of a run, written in the order of its questions, and what makes one worth less.
+"""`agent.json`: the record of a run, written in the order of its questions, and what makes it incomplete.
 
-A run is complete when every question has a result and one model gave them all. One that is not never takes the place of
-one that is: that one is kept as `agent.previous.json`.
+A run is complete when every question has a result and one model gave them all. An incomplete run
+never replaces a complete one, which is kept as `agent.previous.json`.
 """
 
 from pathlib import Path
@@ -18,7 +18,7 @@ NAMED: Final = ("model", "build")  # what each reply names of its server
 
 
 def write(outputs: Outputs, identity: Identity, questions: list[Question], results: list[Result], kept: int) -> Run:
-    """Write `agent.json` and return its content; `kept` of the results are an earlier session's.
+    """Write `agent.json` and return its content; `kept` of the results come from an earlier session.
 
     A run whose replies name two models or builds says so under `mixed` and is not complete.
     """
@@ -68,9 +68,9 @@ def several(results: list[Result]) -> dict[str, list[str]]:
 
 
 def told_by_replies(server: Server, results: list[Result]) -> Server:
-    """Return what is known of the server, its model as the replies name it: that wins over what a listing says.
+    """Return what is known of the server, its model as the replies name it: they win over a listing.
 
-    Where they repeat the name that was asked for, they tell nothing new.
+    If they only repeat the name that was asked for, they say nothing new.
     """
     named = _named(results, "model")
     if len(named) != 1 or named <= {server["model"], server["requested"]}:

@@ -1,14 +1,14 @@
-"""The key between client and server, in a file that holds nothing else: a Swarm secret, or a file of one's own.
+"""The key between client and server, in a file that holds nothing else: a Swarm secret, or any other file.
 
 The format is llama.cpp's (`--api-key-file`): one key a line. A server takes each of them, a client sends the first.
-No message holds a key, and no command line: others can read both.
+No message and no command line holds a key, since others can read both.
 """
 
 from pathlib import Path
 
 from src.base.errors import Precondition
 
-MOST = 4096  # bytes of such a file; another file was named by mistake
+MOST = 4096  # bytes; a larger file was named by mistake
 
 
 def read(path: str, named: str) -> list[str]:

@@ -1,6 +1,6 @@
-"""What went wrong with an exchange, in words a person can act on, and on which side it lies.
+"""What went wrong with an exchange, in words that a person can act on, and on which side.
 
-The libraries' own texts carry object addresses and whole URLs, and read alike for a server that is gone and a program
+The libraries' own texts carry object addresses and whole URLs, and sound alike for a server that is gone and a program
 that has run out of descriptors. Nothing here opens a connection.
 """
 
@@ -18,7 +18,7 @@ from src.server.reply import TransportFailure
 
 
 class Unreachable(TransportFailure):
-    """Nobody listens there, or the machine is not to be found."""
+    """Nothing listens there, or the machine cannot be found."""
 
 
 class UnknownHost(Unreachable):
@@ -30,14 +30,14 @@ class TooSlow(TransportFailure):
 
 
 class Untrusted(TransportFailure):
-    """The encrypted connection did not come about; asking again changes nothing."""
+    """The encrypted connection could not be made; trying again changes nothing."""
 
 
 class Ours(Precondition):
-    """The exchange failed on this machine; the server had no part in it, and no question is lost to it."""
+    """The exchange failed on this machine; the server had no part in it, and no question is lost."""
 
 
-# Reasons of the operating system that lie with us, each with what can be done about it.
+# The operating system's reasons that are on our side, each with its remedy.
 LOCAL = {
     errno.EMFILE: "this program may open no more files; raise the limit (ulimit -n), or start anew with fewer --jobs",
     errno.ENFILE: "this machine has no more files to open; end other programs",
@@ -58,9 +58,9 @@ AUTHORITY = "; for a private authority set SSL_CERT_FILE to a file with its cert
 
 
 def named(exc: BaseException, connect_s: float, reply_s: float) -> TransportFailure:
-    """Return the failure that `exc` of a library means; the seconds are the limits that applied.
+    """Return the failure that a library's `exc` stands for; the seconds are the limits that applied.
 
-    Raises `Ours` where the reason lies on this machine.
+    Raises `Ours` when the reason is on this machine.
     """
     chain = [exc]
     while (inner := chain[-1].__cause__ or chain[-1].__context__ or _wrapped(chain[-1])) and inner not in chain:

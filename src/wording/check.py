@@ -15,7 +15,7 @@ LONGEST = 20_000  # characters that are judged; 100 tokens are never that long, 
 NOT_FOUND_MARKER = "introuvable"  # the word that the second system prompt asks for, in every language
 FALLBACK = "en"  # the plain sentence of a language that has no page
 
-# Name of a fault, and what it says to a person; in this order everywhere.
+# The name of each fault, and its words for a person; in this order everywhere.
 FAULTS = {
     "no_answer": "no answer: the second generation failed",
     "cut": "cut by the token limit",
@@ -65,7 +65,7 @@ def judge(text: str, observation: Observation, ref: str) -> stated.Judgement:
 def faults(text: str, observation: Observation, ref: str, finish_reason: str | None = "stop") -> list[str]:
     """Return the names of what is wrong with `text` as a wording of `observation`, keys of `FAULTS` in their order.
 
-    `REF-007: 9` is a right wording of stock 9 for REF-007; `REF-007: 97` lacks the figure and adds an unsupported one.
+    `REF-007: 9` is a good wording of stock 9 for REF-007; `REF-007: 97` lacks the figure and adds an unsupported one.
     A text that the lists do not allow has one at least: `not_listed`, or `no_lists`, where nothing worse has a name.
     """
     judged, judgement = text[:LONGEST], judge(text, observation, ref)
@@ -107,6 +107,6 @@ def without_names(text: str, ref: str, name: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Without case, in one Unicode form, straight apostrophes, single spaces: so markers and signs are compared."""
+    """Case folded, in one Unicode form, straight apostrophes, single spaces: how markers and signs are compared."""
     folded = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
     return " ".join(folded.split())

@@ -1,8 +1,8 @@
-"""A text as clauses of words, as the forms of `data/wording` are written: `REF`, `N` and small letters.
+"""A text as clauses of words, in the notation of `data/wording`: `REF`, `N` and lower-case letters.
 
-The reference, the product's name and the observed figure become `REF` and `N`; any other number stays, on no list.
-Layout claims nothing and goes: bold, quotes, bullets, numbered lists, tables, JSON. Every other sign stays, and no
-list allows it. A clause knows where its words stand in the text.
+The reference, the product's name and the observed figure become `REF` and `N`; any other number stays, and is on no
+list. Layout claims nothing and is dropped: bold, quotes, bullets, numbered lists, tables, JSON. Every other sign stays,
+and no list allows it. A clause knows where its words are in the text.
 """
 
 import re
@@ -35,7 +35,7 @@ class Clause:
         self.spans.append(span)
 
     def replace(self, words: tuple[str, ...], word: str) -> None:
-        """Put one word in the place of a run of words."""
+        """Replace a run of words by one word."""
         for start in range(len(self.words) - len(words), -1, -1):
             if tuple(self.words[start : start + len(words)]) == words:
                 end = start + len(words)
@@ -107,7 +107,7 @@ def _read(text: str, start: int, end: int, scan: re.Pattern[str], figure: int | 
         elif kind == "number":
             open_[-1].add(_number(text, match, figure), match.span())
         elif kind == "heading" or (kind == "sign" and _ends(text, match)):
-            if not (said == "\n" and open_[-1].words[-1:] == [":"]):  # what a colon announces stands on the next line
+            if not (said == "\n" and open_[-1].words[-1:] == [":"]):  # what a colon announces is on the next line
                 done.append(open_[-1])
                 open_[-1] = Clause()
         elif said == "(":
@@ -123,7 +123,7 @@ def _read(text: str, start: int, end: int, scan: re.Pattern[str], figure: int | 
 
 
 def _number(text: str, match: re.Match[str], figure: int | None) -> str:
-    """Return `N` for the figure and nothing else; a number glued behind a letter, as in `x69`, is no figure.
+    """Return `N` for the figure and nothing else; a number attached to a letter, as in `x69`, is not one.
 
     With `.` or `,` between thousands it is `N.` or `N,`: whether that is the figure depends on the language.
     """
@@ -133,7 +133,7 @@ def _number(text: str, match: re.Match[str], figure: int | None) -> str:
 
 
 def _ends(text: str, sign: re.Match[str]) -> bool:
-    """Whether a sign ends a clause: a full stop does, and a hyphen with white space behind it, as in ` - `."""
+    """Whether a sign ends a clause: a full stop does, and a hyphen followed by white space, as in ` - `."""
     if sign[0] in ENDS:
         return True
     before, after = text[: sign.start()][-1:], text[sign.end() :][:1]
@@ -141,7 +141,7 @@ def _ends(text: str, sign: re.Match[str]) -> bool:
 
 
 def _joins(text: str, sign: re.Match[str]) -> bool:
-    """Whether a hyphen stands between two letters: `out-of-stock` is three words."""
+    """Whether a hyphen is between two letters: `out-of-stock` is three words."""
     before, after = text[: sign.start()][-1:], text[sign.end() :][:1]
     return sign[0] in "-\u2010\u2011" and before.isalpha() and after.isalpha()
 

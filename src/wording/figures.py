@@ -1,6 +1,6 @@
 """Which numbers a sentence holds, as whole tokens: 20 does not count inside 120, 1,234 counts as 1234.
 
-Read: signs, thousands separators, decimals, digits of every script. A number glued to a letter (`5k`, `x12`), one with
+Read: signs, thousands separators, decimals, digits of any script. A number attached to a letter (`5k`, `x12`), one with
 a leading zero (`012` is a code, not a stock) and one followed by a percent sign equal nothing.
 Not read: numbers in words (`twelve`), which look like any other word.
 """
@@ -40,7 +40,7 @@ def thousands_mark(run: str, figure: int | None) -> str | None:
 
 
 def tokens(text: str) -> list[str]:
-    """Return the numbers of `text` as they stand there, e.g. `["-5", "1,234", "12%"]`.
+    """Return the numbers of `text` as written, e.g. `["-5", "1,234", "12%"]`.
 
     Groups with spaces between them are one token only if they read as thousands: `1 234`, but `3` and `40` in `3 40`.
     """
@@ -48,7 +48,7 @@ def tokens(text: str) -> list[str]:
     for match in NUMBER.finditer(text):
         start, end = match.span()
         parts = _parts(match[0])
-        # What touches the number belongs to it; no reading of such a token equals a figure.
+        # Whatever touches the number belongs to it; no reading of such a token equals a figure.
         if start and text[start - 1].isalpha():
             parts[0] = text[start - 1] + parts[0]
         if after := ENDS_IN_PERCENT.match(text, end):
@@ -58,7 +58,7 @@ def tokens(text: str) -> list[str]:
         found.extend(parts)
     if text.isascii():
         return found
-    # Fractions, superscripts, circled and other numerals have no decimal digits but say a number all the same.
+    # Fractions, superscripts, circled and other numerals have no decimal digits but are numbers all the same.
     return found + [character for character in text if character.isnumeric() and not character.isdecimal()]
 
 

@@ -2,7 +2,7 @@
 
 `[optional]`, `(a | b)` and `<list>`, which may use only lists above it. A form is followed through all its branches at
 once (Brzozowski's derivatives, made when first needed and kept), so that the time is linear in the words of a text,
-whatever is written in it; a regular expression of this size goes back and forth for milliseconds.
+whatever it says; a regular expression of this size backtracks for milliseconds.
 """
 
 import re
@@ -17,11 +17,11 @@ TERMINALS = frozenset((FIGURE, PRODUCT))
 WORD = r"(?:[^\W\d_][\u0300-\u036f]*)+(?:['\u2019\u02bc](?=[^\W\d_]))?"
 _NOTATION = re.compile(rf"<(?P<list>\w+)>|(?P<mark>[\[\]()|])|(?P<word>{WORD}'?|[:=?])|(?P<space>[\s-]+)|(?P<odd>.)")
 _CLOSES = {"[": "]", "(": ")"}
-KEPT = 5_000  # places of one form that are kept: the sentences of a shop need some hundreds
+KEPT = 5_000  # places kept for one form: the sentences of a shop need a few hundred
 
 
 class BadForm(ValueError):
-    """A form that cannot be read: an unknown list, a bracket too many or too few, a sign that is no word."""
+    """A form that cannot be read: an unknown list, an unbalanced bracket, a sign that is not a word."""
 
 
 class Form:
@@ -79,7 +79,7 @@ class Follower:
 
     def _place(self, rests: frozenset[Rest]) -> Place:
         if (found := self._places.get(rests)) is None:
-            if len(self._places) >= KEPT:  # made up of odd sentences: begin again
+            if len(self._places) >= KEPT:  # full of odd sentences: start afresh
                 self._places.clear()
                 self._start.known.clear()
             found = self._places[rests] = Place(rests)

@@ -1,6 +1,6 @@
 """What sentences may say, by language and state: `data/wording/*.toml`, one page for each language, read once.
 
-A page is data: to allow a form, or a fifth language, write there. What it must hold is checked when it is read.
+A page is data: to allow a form, or a fifth language, write it there. Its content is checked when it is read.
 """
 
 import re
@@ -29,7 +29,7 @@ SAID = "."  # stands behind a clause that states the observation; no word of a c
 
 
 class BadPage(ValueError):
-    """A page of a language that does not hold what it must; the message names the page and the place."""
+    """A language's page with something missing or wrong; the message names the page and the place."""
 
 
 @dataclass(frozen=True)
@@ -125,5 +125,5 @@ def sign(name: str) -> re.Pattern[str]:
 
 @cache
 def languages() -> tuple[Language, ...]:
-    """Return every language that has a page, in the order of their names."""
+    """Return every language that has a page, ordered by name."""
     return tuple(load(page) for page in sorted(PAGES.glob("*.toml")))

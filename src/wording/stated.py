@@ -1,7 +1,7 @@
-"""Whether a text states the observation and nothing else: it denies by default, as the gate does with a call.
+"""Whether a text states the observation and nothing else: it denies by default, as the gate does for a call.
 
 Every clause must be a form that `data/wording` allows for the state, all of them in one language, and one of them must
-state the observation. What no list allows is marked. It does not know the question: `Yes, …` is taken as it stands.
+state the observation. What no list allows is marked. It does not know the question: `Yes, …` is taken at face value.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ def state_of(observation: Observation) -> str:
 
 
 def judge(text: str, observation: Observation, ref: str) -> Judgement:
-    """Hold a text against the lists of every language, and stop at the first that allows the whole of it."""
+    """Check a text against the lists of each language, and stop at the first that allows all of it."""
     name, stock = (observation.get("name", ""), observation["stock"]) if "stock" in observation else ("", None)
     found = reading.clauses(text, ref, name, stock)
     state = state_of(observation)
