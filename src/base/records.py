@@ -258,7 +258,8 @@ class Server(TypedDict):
     quantisation: str | None
     files: list[Digest]  # of the pinned model of that name, else empty
     build: str | None
-    slots: int | None
+    slots: int | None  # of each replica
+    replicas: NotRequired[int]  # addresses that the server's name had when the run began; all serve the same
     context_tokens: int | None  # per slot
     device: str | None
     parameters: int | None
@@ -313,12 +314,20 @@ class AskProvenance(Program, Conditions):
     """The conditions of one question of `ask`."""
 
 
+class AskedAgain(TypedDict):
+    """A question whose first exchange brought no complete reply."""
+
+    id: int
+    error: str  # of the first time
+
+
 class Run(TypedDict):
     """agent.json (configs/agent.schema.json)."""
 
     provenance: RunProvenance
     complete: bool  # every question has a result, and one model gave them all
     mixed: NotRequired[dict[str, list[str]]]  # the models, or builds, that the replies name where they are several
+    asked_again: NotRequired[list[AskedAgain]]  # questions that were sent a second time
     resumed: bool
     kept: int  # results taken over from an interrupted run
     digest_before: str  # SHA-256 of the database

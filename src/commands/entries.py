@@ -90,7 +90,8 @@ def agent(args: argparse.Namespace) -> None:
             recovery.set_aside(run, say)
         path = show.with_progress(len(run.questions), run.kept, lambda progress: session.work(run, progress))
     errors = [result for result in run.results if result["error"] is not None]
-    say(f"{len(run.results)} questions, {len(errors)} errors; database unchanged")
+    again = f", {len(run.again)} asked again" if run.again else ""
+    say(f"{len(run.results)} questions, {len(errors)} errors{again}; database unchanged")
     if errors:
         say(f"  first error, question {errors[0]['id']}: {excerpt(errors[0]['error'] or '')}")
     if run.lost:

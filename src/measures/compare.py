@@ -12,7 +12,7 @@ from src.base.errors import Precondition
 from src.base.records import Observation, Result, Run
 from src.measures.records import Change, Changes, Stage
 from src.runs import runfile
-from src.runs.conditions import differing, in_words
+from src.runs.differences import differing, in_words
 
 # Parts of the provenance that two comparable runs share. `guard_answers` is not one: the model's text is the same.
 SAME = ("server", "generation", "language", "data", "database", "jobs", "platform", "cpu")

@@ -4,6 +4,7 @@ A run is complete when every question has a result and one model gave them all. 
 never replaces a complete one, which is kept as `agent.previous.json`.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal
 
@@ -17,8 +18,17 @@ from src.weights.models import pinned_as
 NAMED: Final = ("model", "build")  # what each reply names of its server
 
 
-def write(outputs: Outputs, identity: Identity, questions: list[Question], results: list[Result], kept: int) -> Run:
+def write(
+    outputs: Outputs,
+    identity: Identity,
+    questions: list[Question],
+    results: list[Result],
+    kept: int,
+    again: Mapping[int, str],
+) -> Run:
     """Write `agent.json` and return its content; `kept` of the results come from an earlier session.
+
+    `again` holds the questions that were sent a second time, by id, with the error of the first.
 
     A run whose replies name two models or builds says so under `mixed` and is not complete.
     """
@@ -44,6 +54,8 @@ def write(outputs: Outputs, identity: Identity, questions: list[Question], resul
         "unchanged": after == identity["database"],
         "results": sorted(results, key=lambda result: order[result["id"]]),
     }
+    if again:
+        made["asked_again"] = [{"id": identifier, "error": again[identifier]} for identifier in sorted(again)]
     if mixed:
         made["mixed"] = mixed
     store.write_json(path, made)

@@ -12,7 +12,7 @@ from pathlib import Path
 from src.base.errors import Precondition
 from src.base.records import JsonValue, Question, Result
 from src.runs import runfile, store
-from src.runs.conditions import differing, in_words
+from src.runs.differences import differing, in_words
 from src.runs.outputs import Outputs
 from src.runs.session import Run, Say
 
@@ -44,13 +44,16 @@ def resume(run: Run, say: Say) -> None:
         raise Precondition(
             f"{journal} is not a journal of this program; move it away and start anew: {run.outputs.command('agent')}"
         )
-    if different := differing(found, run.identity, list(run.identity)):
+    different = differing(found, run.identity, list(run.identity))
+    # A server may have gone for good: which of several equal ones answers decides about no text.
+    if different := [each for each in different if each[0] != "server.replicas"]:
         raise Precondition(
             f"the interrupted run in {journal} was made under different conditions: "
             f"{'; '.join(in_words(*each) for each in different)}; "
             "finish it under its own conditions, or start anew without --resume"
         )
     run.results, damaged = _finished(entries[1:], run.questions)
+    run.again = _failed(entries[1:], run.questions)
     run.kept = len(run.results)
     if damaged:
         say(f"{damaged} lines of {journal} are damaged and left out; their questions are asked again")
@@ -72,6 +75,22 @@ def _finished(entries: Sequence[JsonValue], questions: Sequence[Question]) -> tu
         else:
             damaged += 1
     return finished, damaged
+
+
+def _failed(entries: Sequence[JsonValue], questions: Sequence[Question]) -> dict[int, str]:
+    """Return the questions of a journal that failed in transport, with their errors: they are sent a second time."""
+    results = [
+        entry.get("result") for entry in entries if isinstance(entry, dict) and entry.get("transport_failure") is True
+    ]
+    asked = {question["id"]: question for question in questions}
+    return {
+        result["id"]: result["error"] or ""
+        for result in results
+        if isinstance(result, dict)
+        and type(identifier := result.get("id")) is int
+        and identifier in asked
+        and runfile.is_result_of(result, asked[identifier])
+    }
 
 
 def set_aside(run: Run, say: Say) -> None:

@@ -1,7 +1,8 @@
 """`agent`: all questions of a data file, in order, each result saved as it arrives.
 
 A finished question is one line of the journal, forced to disk; `agent.json` is written when the run ends, complete or
-not. Three transport failures in a row mean that the server is down. The database digest before and after must agree.
+not. Three transport failures in a row, beyond what was in flight, mean that the server is down. The database digest
+before and after must agree.
 """
 
 import contextlib
@@ -10,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from src.base.errors import Interrupted, Precondition, ServerUnavailable, interruption
-from src.base.records import Identity, JournalEntry, JournalHeader, Language, Question, Result
+from src.base.records import Identity, JournalEntry, JournalHeader, Language, Question, Result, Server
 from src.runs import catalog, conditions, jobs, provenance, record, store
 from src.runs.outputs import Outputs
 from src.server.failures import Ours
@@ -31,6 +32,7 @@ class Run:
     results: list[Result] = field(default_factory=list)
     kept: int = 0
     lost: set[int] = field(default_factory=set)  # ids that failed in transport: --resume asks them again
+    again: dict[int, str] = field(default_factory=dict)  # ids that are asked a second time, and the first error
 
     @property
     def missing(self) -> list[Question]:
@@ -54,10 +56,19 @@ def begin(
         "data": catalog.origin(data),
         "jobs": in_flight,
     }
-    if (slots := identity["server"]["slots"]) is not None and slots < in_flight:
-        has = "1 slot" if slots == 1 else f"{slots} slots"
-        say(f"the server has {has}; the other {in_flight - slots} of {in_flight} questions in flight will wait")
+    if (waiting := _waiting(identity["server"], in_flight)) is not None:
+        say(waiting)
     return Run(outputs, identity, questions)
+
+
+def _waiting(server: Server, in_flight: int) -> str | None:
+    """Say how many questions in flight find no free slot, `None` where each finds one or the server does not tell."""
+    slots, replicas = server["slots"], server.get("replicas", 1)
+    if slots is None or (left := in_flight - slots * replicas) <= 0:
+        return None
+    has = "1 slot" if slots == 1 else f"{slots} slots"
+    who = f"the {replicas} servers have {has} each" if replicas > 1 else f"the server has {has}"
+    return f"{who}; the other {left} of {in_flight} questions in flight will wait"
 
 
 def work(run: Run, progress: Callable[[Result], object]) -> Path:
@@ -75,7 +86,7 @@ def work(run: Run, progress: Callable[[Result], object]) -> Path:
             try:
                 _ask_all(run, journal, progress)
             finally:
-                made = record.write(run.outputs, run.identity, run.questions, run.results, run.kept)
+                made = record.write(run.outputs, run.identity, run.questions, run.results, run.kept, run.again)
     except Ours as exc:
         raise Ours(f"{exc}; {_kept(run)}") from exc
     except KeyboardInterrupt as exc:
@@ -111,22 +122,46 @@ def _kept(run: Run) -> str:
 
 
 def _ask_all(run: Run, journal: store.Journal, progress: Callable[[Result], object]) -> None:
-    failures = 0
-    with contextlib.closing(jobs.answered(run.outputs, run.missing, run.identity["jobs"])) as answered:
+    """Ask what has no result, then once more what failed in transport, if several are asked at a time.
+
+    Of many questions in flight a server that ends takes several along, and others are still there to answer them.
+    One question at a time is R3's way, without a second attempt.
+    """
+    _ask_each(run, journal, run.missing, progress)
+    if run.identity["jobs"] > 1 and run.lost:
+        repeated = [question for question in run.questions if question["id"] in run.lost]
+        run.again |= {result["id"]: result["error"] or "" for result in run.results if result["id"] in run.lost}
+        _ask_each(run, journal, repeated, lambda _: None)
+
+
+def _ask_each(
+    run: Run, journal: store.Journal, questions: list[Question], progress: Callable[[Result], object]
+) -> None:
+    in_flight, failures = run.identity["jobs"], 0
+    # One server of several may take along all that is in flight; failures beyond that are no chance.
+    gone = max(GIVE_UP_AFTER, min(in_flight - 1 + GIVE_UP_AFTER, len(questions)))
+    with contextlib.closing(jobs.answered(run.outputs, questions, in_flight)) as answered:
         for result, transport in answered:
             if run.identity["guard_answers"]:
                 result["delivered"] = deliver.deliver(result, run.identity["language"])
             journal.append(_entry(result, transport))
-            run.results.append(result)
-            run.lost |= {result["id"]} if transport else set()
+            _take(run, result, transport)
             progress(result)
             failures = failures + 1 if transport else 0
-            if failures == GIVE_UP_AFTER:
+            if failures == gone:
                 _withdraw(run, failures)
                 raise ServerUnavailable(
                     f"the model server is gone ({failures} transport failures in a row: {result['error']}); "
                     f"start it again; {_kept(run)}"
                 )
+
+
+def _take(run: Run, result: Result, transport: bool) -> None:
+    """Add a result, in the place of an earlier one of the same question."""
+    if result["id"] in run.lost:
+        run.results = [other for other in run.results if other["id"] != result["id"]]
+    run.results.append(result)
+    (run.lost.add if transport else run.lost.discard)(result["id"])
 
 
 def _withdraw(run: Run, failures: int) -> None:

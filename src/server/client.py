@@ -37,7 +37,8 @@ Sent = TypeVar("Sent", bound=Sampling)
 class Client:
     """One server and the exchanges with it, one at a time; use one client per thread."""
 
-    def __init__(self, config: Settings) -> None:
+    def __init__(self, config: Settings, address: str | None = None) -> None:
+        """Exchanges go to `address` where it is given, else to one of those that the server's name has."""
         self.config = config
         self._sockets: list[Any] = []
         self._expired = False
@@ -50,7 +51,7 @@ class Client:
         self._session.headers["Accept-Encoding"] = "identity"  # a compressed reply could outgrow the bound
         if config.api_key:
             self._session.headers["Authorization"] = f"Bearer {config.api_key}"
-        adapter = connection.adapter(self._sockets, lambda: self._expired, config.authorities)
+        adapter = connection.adapter(self._sockets, lambda: self._expired, config.authorities, address)
         self._session.mount("http://", adapter)
         self._session.mount("https://", adapter)
 

@@ -6,7 +6,8 @@ them. Nothing here knows what is asked.
 
 import http.client
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import urllib3
@@ -33,11 +34,25 @@ class _Reply(http.client.HTTPResponse):
         return super()._safe_read(amt)  # type: ignore[misc, no-any-return]  # private, and the same since Python 2
 
 
-def adapter(live: list[Any], expired: Callable[[], bool], authorities: Sequence[str] = ()) -> HTTPAdapter:
+@contextmanager
+def _going_to(link: urllib3.connection.HTTPConnection, address: str | None) -> Iterator[None]:
+    """Let a connection that is being made go to this address and keep its name."""
+    named = link._dns_host
+    link._dns_host = address or named
+    try:
+        yield
+    finally:
+        link._dns_host = named
+
+
+def adapter(
+    live: list[Any], expired: Callable[[], bool], authorities: Sequence[str] = (), address: str | None = None
+) -> HTTPAdapter:
     """An adapter whose connections leave their socket in `live`, for the deadline to shut.
 
     `expired` says whether the deadline has already passed: looking up a host name can take longer than the whole time,
     and until then there is no socket to shut. Certificates of `authorities` are trusted besides the usual ones.
+    With `address` connections go there, whatever addresses the server's name has; the request and TLS keep the name.
     """
 
     def noted(sock: socket.socket) -> socket.socket:
@@ -54,13 +69,15 @@ def adapter(live: list[Any], expired: Callable[[], bool], authorities: Sequence[
         response_class = _Reply
 
         def _new_conn(self) -> socket.socket:
-            return noted(super()._new_conn())
+            with _going_to(self, address):
+                return noted(super()._new_conn())
 
     class Secure(urllib3.connection.HTTPSConnection):
         response_class = _Reply
 
         def _new_conn(self) -> socket.socket:
-            return noted(super()._new_conn())
+            with _going_to(self, address):
+                return noted(super()._new_conn())
 
     plain = type("PlainPool", (urllib3.HTTPConnectionPool,), {"ConnectionCls": Plain})
     secure = type("SecurePool", (urllib3.HTTPSConnectionPool,), {"ConnectionCls": Secure})

@@ -1,7 +1,8 @@
 """A deadline on work that cannot be told to stop: when time is up, something it depends on is cut.
 
-One thread watches one client's exchanges, one at a time; a new thread for each exchange would cost a millisecond on
-two slow cores. It ends when it finds nothing to watch, so an idle client has no thread.
+One thread watches every running block of the process: one for each of many clients would double their threads, and a
+new one for each exchange costs a millisecond on two slow cores. It ends when it finds nothing to watch, so an idle
+program keeps no thread.
 """
 
 import math
@@ -11,40 +12,58 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
+class _Watch:
+    """The running blocks with the time each must have ended by, and the thread that looks after them."""
+
+    def __init__(self) -> None:
+        self.changed = threading.Condition()
+        self._running: dict[Deadline, float] = {}
+        self._wakes = -math.inf  # when the thread looks next; -inf when there is none
+        self._thread: threading.Thread | None = None
+
+    def begin(self, block: "Deadline", due: float) -> None:
+        with self.changed:
+            if self._wakes == -math.inf or not (self._thread and self._thread.is_alive()):  # a fork leaves it behind
+                self._thread = threading.Thread(target=self._watch, name="deadline", daemon=True)
+                self._thread.start()  # it waits for the lock
+                self._wakes = due
+            self._running[block] = due  # after the start, which may fail
+            if due < self._wakes:
+                self._wakes = due
+                self.changed.notify()
+
+    def end(self, block: "Deadline") -> None:
+        with self.changed:
+            self._running.pop(block, None)
+
+    def _watch(self) -> None:
+        """Cut what is overdue, then sleep until the next deadline; one that has ended by then is not missed."""
+        with self.changed:
+            while self._running:
+                now = time.monotonic()
+                for block in [block for block, due in self._running.items() if due <= now]:
+                    del self._running[block]
+                    block.cut()  # under the lock: the block cannot end, and its next one not begin, in between
+                self._wakes = min(self._running.values(), default=now)
+                if self._running:
+                    self.changed.wait(self._wakes - now)
+            self._wakes = -math.inf
+
+
+_WATCH = _Watch()
+
+
 class Deadline:
-    """Calls `cut` once when the block inside `within()` has not ended in time."""
+    """Calls `cut` once when the block inside `within()` has not ended in time; one block at a time."""
 
     def __init__(self, cut: Callable[[], object]) -> None:
-        self._cut = cut
-        self._changed = threading.Condition()
-        self._due = math.inf  # when the running block must have ended; inf when none is running
-        self._wakes = -math.inf  # when the watching thread next looks; -inf when there is no such thread
+        self.cut = cut
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
         """Run the block under a deadline of `seconds` from now."""
-        with self._changed:
-            self._due = time.monotonic() + seconds
-            if self._wakes == -math.inf:
-                threading.Thread(target=self._watch, name="deadline", daemon=True).start()  # it waits for the lock
-                self._wakes = self._due
-            elif self._due < self._wakes:
-                self._changed.notify()
+        _WATCH.begin(self, time.monotonic() + seconds)
         try:
             yield
         finally:
-            with self._changed:
-                self._due = math.inf
-
-    def _watch(self) -> None:
-        """Sleep until the deadline; if a later one has replaced it, sleep again."""
-        with self._changed:
-            while self._due < math.inf:
-                left = self._due - time.monotonic()
-                if left <= 0:
-                    self._due = math.inf
-                    self._cut()  # under the lock, so that the block cannot end, nor the next one begin, in between
-                    break
-                self._wakes = self._due
-                self._changed.wait(left)
-            self._wakes = -math.inf
+            _WATCH.end(self)

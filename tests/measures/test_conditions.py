@@ -17,7 +17,7 @@ from src.cli import main
 from src.commands import prepare
 from src.measures import published
 from src.report import render
-from src.runs import catalog, conditions, recovery, session
+from src.runs import catalog, conditions, differences, recovery, session
 from src.runs.outputs import Outputs
 from tests.measures.conftest import Make
 from tests.support.instant_server import honest, reply
@@ -95,7 +95,7 @@ def test_the_words_of_the_guard_count_where_a_sentence_was_guarded_and_only_ther
 
 def test_two_long_values_are_shown_from_where_they_part() -> None:
     then = "Réponds uniquement avec le stock observé, " * 5 + "ou introuvable."
-    line = conditions.in_words("prompts.word", then, then.replace("introuvable", "inconnu"))
+    line = differences.in_words("prompts.word", then, then.replace("introuvable", "inconnu"))
     assert "ou introuvable" in line and "ou inconnu" in line and len(line) < 250
 
 

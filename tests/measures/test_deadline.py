@@ -3,10 +3,11 @@
 Run alone: python -m pytest tests/measures/test_deadline.py
 """
 
+import contextlib
 import threading
 import time
 
-from src.server.deadline import Deadline
+from src.server.deadline import _WATCH, Deadline
 
 PATIENCE_S = 30.0  # far above what any machine needs; only a failing test waits so long
 SOON_S, LATE_S = 0.05, 1000.0
@@ -27,11 +28,11 @@ class Cuts:
         return self._made.acquire(timeout=PATIENCE_S)
 
 
-def asleep(deadline: Deadline) -> None:
+def asleep() -> None:
     """Return when the watching thread sleeps until the deadline that runs."""
     for _ in range(int(PATIENCE_S / SOON_S)):
-        with deadline._changed:
-            if deadline._changed._waiters:  # type: ignore[attr-defined]
+        with _WATCH.changed:
+            if _WATCH.changed._waiters:  # type: ignore[attr-defined]
                 return
         time.sleep(SOON_S)
     raise AssertionError("nobody watches the deadline")
@@ -48,7 +49,7 @@ def test_a_short_deadline_after_a_long_one_is_kept() -> None:
     cuts = Cuts()
     deadline = Deadline(cuts)
     with deadline.within(LATE_S):
-        asleep(deadline)
+        asleep()
     with deadline.within(SOON_S):
         assert cuts.awaited()
     assert cuts.count == 1
@@ -73,16 +74,20 @@ def test_a_block_that_ended_in_time_is_not_cut_later() -> None:
     assert cuts.count == 0
 
 
-def test_many_exchanges_share_one_thread_and_an_idle_client_keeps_none() -> None:
+def test_each_of_many_clients_is_cut_by_the_one_thread_and_an_idle_program_keeps_none() -> None:
     def watching() -> list[threading.Thread]:
-        return [thread for thread in threading.enumerate() if thread.name == "deadline" and thread not in others]
+        return [thread for thread in threading.enumerate() if thread.name == "deadline"]
 
-    others: list[threading.Thread] = []
-    others = watching()  # of clients that earlier tests have left
-    deadline = Deadline(lambda: None)
-    for _ in range(50):
-        with deadline.within(SOON_S):
-            assert len(watching()) <= 1
+    slow, late = [Cuts() for _ in range(20)], Cuts()
+    with contextlib.ExitStack() as blocks:
+        blocks.enter_context(Deadline(late).within(LATE_S))
+        for cuts in slow:
+            blocks.enter_context(Deadline(cuts).within(SOON_S))
+        assert len(watching()) == 1
+        assert all(cuts.awaited() for cuts in slow)
+    assert [cuts.count for cuts in slow] == [1] * 20 and late.count == 0
+    with Deadline(late).within(SOON_S):  # wakes the thread, which then finds nothing to watch
+        pass
     for thread in watching():
         thread.join(PATIENCE_S)
         assert not thread.is_alive()

@@ -12,6 +12,7 @@ import socket
 import socketserver
 import sys
 import threading
+import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
@@ -53,17 +54,22 @@ def reply(text: str, finish_reason: str = "stop", **more: Any) -> dict[str, Any]
 class InstantServer:
     """Serves on a free loopback port while its `with` block runs; `asked` keeps the bodies of the completions."""
 
-    def __init__(self, script: Script = honest, slots: int = 1) -> None:
-        self.script, self.slots = script, slots
+    def __init__(self, script: Script = honest, slots: int = 1, address: tuple[str, int] = ("127.0.0.1", 0)) -> None:
+        self.script, self.slots, self.model = script, slots, MODEL
         self.asked: list[dict[str, Any]] = []
         self._open: set[socket.socket] = set()
-        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server = _Server(address, _Handler)
         self._server.owner = self
 
     @property
     def url(self) -> str:
         """The address to put into LLM_BASE_URL."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        return f"http://{self._server.server_address[0]!s}:{self.port}"
+
+    @property
+    def port(self) -> int:
+        """The port it listens on."""
+        return int(self._server.server_address[1])
 
     def __enter__(self) -> "InstantServer":
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
@@ -90,7 +96,7 @@ class InstantServer:
                 "total_slots": self.slots,
                 "default_generation_settings": {"n_ctx": 2048},
             },
-            "/v1/models": {"data": [{"id": MODEL, "tags": ["cpu"]}]},
+            "/v1/models": {"data": [{"id": self.model, "tags": ["cpu"]}]},
         }
         return known.get(path)
 
@@ -98,7 +104,7 @@ class InstantServer:
         """Remember the request and answer it by the script."""
         self.asked.append(body)
         said = self.script(body)
-        return reply(said) if isinstance(said, str) else said
+        return reply(said, model=self.model) if isinstance(said, str) else said
 
 
 class _Server(socketserver.ThreadingTCPServer):
@@ -143,10 +149,32 @@ class _Handler(socketserver.StreamRequestHandler):
         self.wfile.write(head.encode() + b"\r\n\r\n" + content)
 
 
+def slow(milliseconds: float, slots: int) -> Script:
+    """Answer honestly after so many milliseconds, `slots` requests at a time as a real server does; others wait."""
+    free = threading.BoundedSemaphore(slots)
+
+    def answer(body: dict[str, Any]) -> str:
+        with free:
+            time.sleep(milliseconds / 1000)
+            return honest(body)
+
+    return answer
+
+
 def main() -> None:
-    """Serve until standard input closes, which it does however the parent ends."""
-    with InstantServer(slots=int(sys.argv[1]) if len(sys.argv) > 1 else 1) as server:
-        print(server.url, flush=True)
+    """Serve until standard input closes, which it does however the parent ends.
+
+    Arguments: how many slots each server has, how many servers, milliseconds for a reply, an address to listen on. One
+    address is printed for each server, a line each.
+    """
+    given = [*sys.argv[1:], *["1", "1", "0", "127.0.0.1:0"][len(sys.argv) - 1 :]]
+    slots, count, milliseconds = int(given[0]), int(given[1]), float(given[2])
+    host, _, port = given[3].rpartition(":")
+    with contextlib.ExitStack() as servers:
+        for _ in range(count):
+            script = slow(milliseconds, slots) if milliseconds else honest
+            server = servers.enter_context(InstantServer(script, slots, (host, int(port))))
+            print(server.url, flush=True)
         sys.stdin.buffer.read()
 
 

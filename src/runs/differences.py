@@ -1,0 +1,37 @@
+"""How two sets of conditions differ, in a few words."""
+
+from collections.abc import Mapping, Sequence
+
+from src.base.printable import dumps
+
+SHOWN = 80  # characters of a value in a line about a difference
+BEFORE = 20  # of them before the place where two long values diverge
+
+
+def differing(
+    there: Mapping[str, object], here: Mapping[str, object], names: Sequence[str]
+) -> list[tuple[str, object, object]]:
+    """Return what differs among these conditions, e.g. `("server.slots", 1, 4)`; a missing one counts as None."""
+    found: list[tuple[str, object, object]] = []
+    for name in names:
+        theirs, ours = there.get(name), here.get(name)
+        if isinstance(theirs, dict) and isinstance(ours, dict):
+            inner = differing(theirs, ours, sorted({*theirs, *ours}))
+            found += [(f"{name}.{key}", then, now) for key, then, now in inner]
+        elif theirs != ours:
+            found.append((name, theirs, ours))
+    return found
+
+
+def in_words(name: str, there: object, here: object) -> str:
+    """Say one difference in a few words: `server.slots: 1 there, 4 here`; long values from where they diverge."""
+    then, now = dumps(there), dumps(here)
+    if max(len(then), len(now)) > SHOWN:
+        same = next((place for place, (a, b) in enumerate(zip(then, now, strict=False)) if a != b), 0)
+        then, now = (_from(text, same) for text in (then, now))
+    return f"{name}: {then} there, {now} here"
+
+
+def _from(text: str, same: int) -> str:
+    start = max(0, same - BEFORE)
+    return f"{'…' * (start > 0)}{text[start : start + SHOWN]}{'…' * (start + SHOWN < len(text))}"
