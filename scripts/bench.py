@@ -35,7 +35,7 @@ from src.measures import compare  # noqa: E402
 from src.runs import catalog, database, provenance, session, store  # noqa: E402
 from src.runs.outputs import Outputs  # noqa: E402
 from src.server import client, embedded  # noqa: E402
-from src.tools import toolcall  # noqa: E402
+from src.tools import TOOLS, toolcall  # noqa: E402
 from src.wording import check  # noqa: E402
 from tests.wording import sentences  # noqa: E402
 
@@ -249,6 +249,31 @@ def real_cost(outputs: Outputs, repetitions: int, log: Path) -> list[Row]:
     return [row("client on the real model, route / bare loop", [route / bare for route, bare in measured], "ratio")]
 
 
+def white_space_cost(log: Path) -> list[Row]:
+    """Tokens of a French proposal under R3's schema, which allows white space, and under a grammar that forbids it."""
+    tools = " | ".join(json.dumps(json.dumps(name)) for name in TOOLS)
+    grammar = f'root ::= "{{\\"outil\\":" ({tools}) ",\\"arguments\\":{{\\"ref\\":\\"REF-" [0-9] [0-9] [0-9] "\\"}}}}"'
+    questions = catalog.questions(catalog.load(), "fr")
+    tokens: dict[str, list[float]] = {"schema": [], "grammar": []}
+    cut = dict.fromkeys(tokens, 0)
+    with embedded.running(log, print):
+        server = client.current()
+        for question in questions:
+            asked: dict[str, Any] = dict(
+                agent.request(server.config.model, agent.CHOOSE, question["query"], agent.SCHEMA, "proposal")
+            )
+            bodies = {"schema": asked, "grammar": {**asked, "grammar": grammar}}
+            del bodies["grammar"]["response_format"]  # llama.cpp takes one of the two
+            for name, body in bodies.items():
+                reply = server.chat(body)  # type: ignore[arg-type]  # `grammar` is an extension of llama.cpp
+                tokens[name].append(float(reply["timings"]["predicted_n"]))
+                cut[name] += reply["finish_reason"] != "stop"
+    rows = [row(f"a proposal in French, under the {name}", values, "tokens") for name, values in tokens.items()]
+    return rows + [
+        row(f"of {len(questions)} cut, under the {name}", [float(count)], "proposals") for name, count in cut.items()
+    ]
+
+
 def in_flight(folder: Path, count: int, jobs: int) -> list[Row]:
     """(e) The same questions one at a time on one slot, and `jobs` at a time on as many slots; answers compared."""
     data = catalog.shop()
@@ -302,6 +327,7 @@ def main() -> int:
         rows += command_cost(outputs.folder, args.starts)
         if args.real:
             rows += real_cost(outputs, args.questions, Path(name) / "server.log")
+            rows += white_space_cost(Path(name) / "server.log")
             rows += in_flight(Path(name), args.questions, args.jobs)
     machine["load_after"] = os.getloadavg()
     print(table(rows))

@@ -208,6 +208,22 @@ def test_a_closed_question_shows_its_evidence(broken: Outputs) -> None:
     assert summaries[14].startswith("stock 83 · said “83” · no fault found · ")
 
 
+@pytest.mark.parametrize(
+    ("answer", "marked"),
+    [("9 units, <b>arrive</b> tomorrow", ["b", "arrive", "b", "tomorrow"]), ("9 units in stock.", [])],
+)
+def test_the_words_that_no_list_allows_are_marked_in_the_sentence(
+    broken: Outputs, answer: str, marked: list[str]
+) -> None:
+    run = json.loads(broken.json("agent").read_text(encoding="utf-8"))
+    result = run["results"][0]
+    result["answer"]["raw"], result["trace"][0]["observation"] = answer, {"ref": "REF-007", "name": "P", "stock": 9}
+    page = render.page(run | {"results": [result]}, None, None)
+    found = re.findall("<mark>(.*?)</mark>", page)
+    assert [word for word in found if word.isalpha()] == marked
+    assert "<b>arrive" not in page
+
+
 def test_a_reason_of_the_run_that_the_lists_of_today_do_not_give_is_shown(broken: Outputs) -> None:
     run = json.loads(broken.json("agent").read_text(encoding="utf-8"))
     result = run["results"][0]

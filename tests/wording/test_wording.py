@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from src.base.records import Call, NotFound, Observation, Product, Result
-from src.wording import check, deliver, lists
+from src.wording import check, clauses, deliver, lists
 from tests.wording import sentences
 
 ZERO: Product = {"ref": "REF-000", "name": "Produit 0", "stock": 0}
@@ -169,7 +169,10 @@ def test_the_marker_is_read_without_case_and_in_one_unicode_form(text: str) -> N
 def test_a_name_without_end_costs_nothing_and_is_on_no_list() -> None:
     endless: Product = {**NINE, "name": "x" * 1_000_000}
     assert check.faults("REF-007: 9", endless, "REF-007") == []
-    assert check.faults(f"{endless['name'][:1000]}: 9", endless, "REF-007") == ["no_lists"]
+    long: Product = {**NINE, "name": "x" * (clauses.LONGEST_NAME + 1)}
+    assert not check.judge(f"{long['name']}: 9", long, "REF-007").states
+    whole: Product = {**NINE, "name": "x" * clauses.LONGEST_NAME}
+    assert check.judge(f"{whole['name']}: 9", whole, "REF-007").states
 
 
 def test_many_listed_words_in_no_form_are_read_to_their_end() -> None:
