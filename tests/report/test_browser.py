@@ -82,8 +82,8 @@ def flagged(outputs: Outputs, *flags: str) -> list[str]:
         ("broken", WIDE, True),
         ("broken", PHONE, False),
         ("broken", PHONE, True),
-        ("thousand", WIDE, False),
-        ("thousand", PHONE, True),
+        pytest.param("thousand", WIDE, False, marks=pytest.mark.slow),
+        pytest.param("thousand", PHONE, True, marks=pytest.mark.slow),
     ],
 )
 def test_the_page_opens_without_a_complaint_and_fits_the_screen(
@@ -183,6 +183,7 @@ def test_the_keyboard_alone_reaches_and_uses_a_filter(driver: Any, broken: Outpu
     assert shown(driver) == flagged(broken, "marker")
 
 
+@pytest.mark.slow
 def test_a_thousand_questions_are_filtered_and_unfolded(driver: Any, thousand: Outputs) -> None:
     browser.look(driver, render.report(thousand))
     driver.find_element("css selector", "input[value=slow]").click()

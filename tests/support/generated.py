@@ -8,7 +8,7 @@ import os
 from hypothesis import HealthCheck, Phase, settings
 
 USUAL = 1200
-SHARES = {"quick": 0.1, "all": 1.0, "layers": 1.0, "deep": 30.0}
+SHARES = {"quick": 0.04, "all": 1.0, "layers": 1.0, "deep": 30.0}
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "all")
 
 _common = settings(
