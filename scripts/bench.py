@@ -2,6 +2,7 @@
 
     python scripts/bench.py                 # a to d, with a local server that answers at once
     python scripts/bench.py --real          # and the real model: a again as a ratio, and e (minutes)
+    python scripts/bench.py --fleet         # instead: one client and more and more servers, scripts/bench_fleet.py
 
 Times are wall clock on this machine with whatever else runs on it; the load is in the record, and beside the client
 and the commands stands their processor time, which a busy machine distorts less. Targets are printed, never enforced.
@@ -28,6 +29,7 @@ from urllib.parse import urlsplit
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # a script's own folder is on the path, the project is not
 
+from scripts import bench_fleet  # noqa: E402
 from src import agent  # noqa: E402
 from src.base.records import ChatRequest, Question, Reply  # noqa: E402
 from src.commands import prepare  # noqa: E402
@@ -317,9 +319,15 @@ def main() -> int:
     parser.add_argument("--real", action="store_true", help="measure on the embedded model as well")
     parser.add_argument("--questions", type=int, default=30, help="questions on the real model (default: 30)")
     parser.add_argument("--jobs", type=int, default=4, help="questions in flight on the real model (default: 4)")
+    parser.add_argument("--fleet", action="store_true", help="instead: many stand-in servers, one client (a minute)")
+    parser.add_argument("--growth", action="store_true", help="instead: runs of up to 10,000 questions (minutes)")
     parser.add_argument("--output", type=Path, default=ROOT / "outputs" / "bench.json", help="where the JSON goes")
     args = parser.parse_args()
     machine = {**provenance.program(), "load_before": os.getloadavg()}
+    if args.fleet or args.growth:
+        rows = (bench_fleet.fleet() if args.fleet else []) + (bench_fleet.growth() if args.growth else [])
+        machine["load_after"] = os.getloadavg()
+        return written(args.output, machine, rows)
     with tempfile.TemporaryDirectory() as name:
         outputs = Outputs(Path(name) / "run")
         prepare.prepare(outputs, catalog.DATA)
@@ -331,8 +339,13 @@ def main() -> int:
             rows += in_flight(Path(name), args.questions, args.jobs)
     machine["load_after"] = os.getloadavg()
     print(table(rows))
+    return written(args.output, machine, rows)
+
+
+def written(output: Path, machine: Row, rows: Sequence[Row]) -> int:
+    """Print the machine and write everything to `output`."""
     print(", ".join(f"{key}: {value}" for key, value in machine.items()))
-    print(store.write_json(args.output, {"machine": machine, "rows": rows}))
+    print(store.write_json(output, {"machine": machine, "rows": rows}))
     return 0
 
 

@@ -23,7 +23,8 @@ without Docker and GPU: python -m src.cli --embedded reproduce
 exit status: 0 done, 1 a check failed or the command was interrupted, 2 something is missing or the arguments are
 wrong, 3 the model server cannot be reached or gave up"""
 SERVER = "a model server (--embedded, or LLM_BASE_URL)"
-MAX_JOBS = 24  # above the slots of any server this is for; a job takes two threads, and compose.yaml allows 64
+# As many as one process feeds: `scripts/bench.py --fleet`. Each takes a thread, of which compose.yaml allows 256.
+MAX_JOBS = 192
 
 COMMANDS = Registry("python -m src.cli", "A stock assistant: the model proposes, the code decides.", EPILOG)
 

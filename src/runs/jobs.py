@@ -82,5 +82,5 @@ def _in_parallel(outputs: Outputs, questions: Sequence[Question], jobs: int) -> 
 def _start(thread: threading.Thread, jobs: int) -> None:
     try:
         thread.start()
-    except RuntimeError as exc:  # the limit of a container or a user is reached; each job takes two threads
+    except RuntimeError as exc:  # the limit of a container or a user is reached; each job takes a thread
         raise Precondition(f"--jobs {jobs}: {exc}; use a smaller number") from None

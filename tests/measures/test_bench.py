@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts import bench_fleet
 from src.base.paths import ROOT
 
 COMMANDS = ("--help", "prepare", "agent (30 questions)", "negatives", "evaluate", "exercise", "ask", "report")
@@ -30,3 +31,18 @@ def test_a_short_bench_gives_every_figure_with_its_unit_and_the_machine(tmp_path
     assert all(rows[f"{name}, s"]["peak_mb"] > 1 for name in COMMANDS)
     assert {"program", "python", "cpu", "time", "load_before", "load_after"} <= set(found["machine"])
     assert all(what in done.stdout for what in rows)
+
+
+def test_a_small_fleet_answers_everything_and_says_what_share_of_the_ideal_that_is() -> None:
+    one, two = bench_fleet.fleet((1, 2), reply_ms=20, per_slot=3)
+    for servers, found in ((1, one), (2, two)):
+        assert found["in_flight"] == servers * bench_fleet.SLOTS and found["errors"] == 0
+        assert 0 < found["share_of_ideal"] <= 1 and found["peak_mb"] > 10
+        assert found["cards"] == pytest.approx(found["questions_a_second"] * 0.2473)
+
+
+def test_the_growth_of_a_run_is_measured_step_by_step() -> None:
+    (found,) = bench_fleet.growth((40,))
+    assert found["questions"] == 40 and found["errors"] == 0
+    for step in ("agent_s", "evaluate_s", "report_s", "resume_s", "agent_json_mb", "page_mb"):
+        assert found[step] > 0, step

@@ -164,14 +164,14 @@ def slow(milliseconds: float, slots: int) -> Script:
 def main() -> None:
     """Serve until standard input closes, which it does however the parent ends.
 
-    Arguments: how many slots each server has, how many servers, milliseconds for a reply, an address to listen on. One
-    address is printed for each server, a line each.
+    Arguments: how many slots a server has, milliseconds for a reply, and an address to listen on for each server. Each
+    one's address is printed, a line each.
     """
-    given = [*sys.argv[1:], *["1", "1", "0", "127.0.0.1:0"][len(sys.argv) - 1 :]]
-    slots, count, milliseconds = int(given[0]), int(given[1]), float(given[2])
-    host, _, port = given[3].rpartition(":")
+    given = [*sys.argv[1:], *["1", "0", "127.0.0.1:0"][len(sys.argv) - 1 :]]
+    slots, milliseconds = int(given[0]), float(given[1])
     with contextlib.ExitStack() as servers:
-        for _ in range(count):
+        for address in given[2:]:
+            host, _, port = address.rpartition(":")
             script = slow(milliseconds, slots) if milliseconds else honest
             server = servers.enter_context(InstantServer(script, slots, (host, int(port))))
             print(server.url, flush=True)
