@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 here=$(pwd)
 
 PYTHON=$(realpath --no-symlinks "${PYTHON:-.venv/bin/python}")
-USER_ID=4321 # nobody's: an ordinary user with access to the sockets
+USER_ID=4321 # unused otherwise: an ordinary user with access to the sockets
 QUESTIONS=6
 LIMIT_S=300 # of one step; the build takes the longest
 SOURCE_PORT=8000

@@ -67,7 +67,7 @@ check_vram() {
         'NR > 1 && $2 + 0 >= need { print NR - 1, $2; exit }')
     [ -z "$better" ] ||
         fail vram "$free MiB free on card 0, $VRAM_GIB GiB needed; card ${better% *} has ${better#* }, but count: 1 takes card 0" \
-            "free card 0, or in compose.yaml put device_ids: [\"${better% *}\"] in the place of count: 1"
+            "free card 0, or in compose.yaml put device_ids: [\"${better% *}\"] in place of count: 1"
     fail vram "$free MiB free on card 0, $VRAM_GIB GiB needed" "end what uses the card (nvidia-smi lists it)"
 }
 

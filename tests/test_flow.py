@@ -1,4 +1,4 @@
-"""The flow of one question, `run()`, with queued texts in the place of a model: no server, no third-party package.
+"""The flow of one question, `run()`, with queued texts in place of a model: no server, no third-party package.
 
 Run alone: python -m unittest tests.test_flow -v
 """

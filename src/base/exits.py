@@ -26,8 +26,8 @@ ADVICE = {
     errno.ENOSPC: SPACE,
     errno.EDQUOT: SPACE,
     errno.EFBIG: "files may not be that large here: see ulimit -f and the file system",
-    errno.EISDIR: "a folder is in the place of a file; move it away",
-    errno.ENOTDIR: "a file is in the place of a folder; move it away",
+    errno.EISDIR: "a folder is in place of a file; move it away",
+    errno.ENOTDIR: "a file is in place of a folder; move it away",
     errno.EMFILE: "this program may open no more files: raise the limit (ulimit -n)",
     errno.EROFS: "the file system is read-only; use --outputs with another folder",
 }
@@ -74,7 +74,7 @@ def _prepare_streams() -> None:
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             # A terminal that knows no accents still gets the line. What comes in is decoded as arguments are: a byte
-            # that is no text stays recognisable as one, and never becomes another text.
+            # that is not text stays recognisable, and never becomes some other text.
             stream.reconfigure(errors="surrogateescape" if stream is sys.stdin else "backslashreplace")
 
 

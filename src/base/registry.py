@@ -87,7 +87,7 @@ def _common(embedded: str) -> Parser:
 
 
 def _folder(text: str) -> Path:
-    """A folder; an empty name, of an unset variable for one, is not the current folder."""
+    """A folder; an empty name, as from an unset variable, is not the current folder."""
     if not text.strip():
         raise argparse.ArgumentTypeError("the name is empty")
     return Path(text)

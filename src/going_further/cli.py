@@ -65,7 +65,7 @@ def run_call(args: argparse.Namespace) -> None:
         try:
             call = decode(args.json)
         except ValueError as exc:
-            raise Precondition(f"the call is no JSON ({exc}); see --help for an example") from None
+            raise Precondition(f"the call is not JSON ({exc}); see --help for an example") from None
         decision = flow.answer_call(db, call, caller, log_of(outputs))
     if decision.observation is None:
         raise CheckFailed(f"refused: {decision.reason}")

@@ -57,7 +57,7 @@ def heading(evaluation: Evaluation) -> str:
     lines = [", ".join(excerpt(part) for part in named if part)]
     if mixed := evaluation.get("mixed"):
         models = "; ".join(f"{what} {' and '.join(map(excerpt, names))}" for what, names in mixed.items())
-        lines.insert(0, f"TWO MODELS ANSWERED ({models}): these figures are nobody's; start a new run")
+        lines.insert(0, f"TWO MODELS ANSWERED ({models}): these figures describe neither; start a new run")
     elif not evaluation["complete"]:
         lines.append(f"INCOMPLETE: {evaluation['measures']['queries']} results; finish the run with agent --resume")
     if not evaluation["unchanged"]:

@@ -56,7 +56,7 @@ def user_prompt(question: str, attempts: list[Attempt]) -> str:
 def generate(system: str, user: str) -> Reply:
     """Ask the model for one query.
 
-    Raises ServerUnavailable when no reply arrives, ValueError for one that is no chat completion: llama.cpp answers
+    Raises ServerUnavailable when no reply arrives, ValueError for one that is not a chat completion: llama.cpp answers
     HTTP 500 when what the model wrote does not parse, and the next attempt may.
     """
     client = current()

@@ -20,7 +20,7 @@ from src.run_sql.values import MAX_ERROR_CHARS, columns, cut, decode, fetch
 MEMORY_BYTES = 48 * 2**20  # of the statement's process, of which Python itself needs about 9 MiB
 LOCK_SECONDS = 0.3  # how long a writer may keep the file from us: the promise is 1 s in all
 MAX_VALUE_BYTES = 20_000  # of one text, blob or row while a query runs; a cell of the answer is cut long before
-SIMPLE_CHARS = 1_000  # what breaks an old engine without a word is long or has a long program; neither is run in a
+SIMPLE_CHARS = 1_000  # what breaks an old engine silently is long or has a long program; neither is run in a
 SIMPLE_OPCODES = 100  # process that serves on. The lesson's queries have 11 to 40 opcodes.
 MAX_UTF8_BYTES = 4  # of one character
 

@@ -65,7 +65,7 @@ class Gate:
         """Say whether a table may be read.
 
         subtle: a table of which no column is used (`SELECT count(*) FROM t`) is announced with an empty column
-        and without its database, and so is a common table expression. Only the latter is no name of the schema.
+        and without its database, and so is a common table expression. Only the latter is not a name in the schema.
         """
         if table in TABLES:
             return database is None or database.lower() == "main"

@@ -40,7 +40,7 @@ def pieces(sql: str) -> Iterator[tuple[str, str]]:
 def in_backticks(sql: str) -> str:
     """Return `sql` with each name in double quotes in backticks instead, e.g. `"a"` -> `` `a` ``.
 
-    To SQLite both are names, but one in double quotes that fits no column is taken for a text, without a word.
+    To SQLite both are names, but one in double quotes that fits no column is silently taken for a text.
     """
     return "".join(
         "`" + text[1:-1].replace('""', '"').replace("`", "``") + "`" if kind == "quoted" and text[0] == '"' else text

@@ -39,7 +39,7 @@ def query_fault(query: object) -> str | None:
 
 
 def rows_fault(max_rows: object) -> str | None:
-    """Say why `max_rows` is no row limit, or None."""
+    """Say why `max_rows` is not a row limit, or None."""
     if type(max_rows) is int and 1 <= max_rows <= MAX_ROWS:  # subtle: a bool is an int
         return None
     return f"max_rows debe ser un entero de 1 a {MAX_ROWS}"
@@ -49,7 +49,7 @@ def asked(con: sqlite3.Connection, statement: str, max_rows: int | None) -> Answ
     """Return what the process beside this one makes of a statement; `max_rows` None only compiles it.
 
     A connection of `open_reservo` keeps that process; any other gets one for this call. Either way the statement runs
-    on the connection's file, opened anew and read-only, and the connection itself is left as it is.
+    on the connection's file, reopened read-only, and the connection itself is left as it is.
     """
     if not isinstance(con, sqlite3.Connection):
         return {"ok": False, "error": NO_CONNECTION}

@@ -157,7 +157,7 @@ def _ask_each(
 
 
 def _take(run: Run, result: Result, transport: bool) -> None:
-    """Add a result, in the place of an earlier one of the same question."""
+    """Add a result, in place of an earlier one of the same question."""
     if result["id"] in run.lost:
         run.results = [other for other in run.results if other["id"] != result["id"]]
     run.results.append(result)

@@ -68,7 +68,7 @@ class Client:
         return self._json("GET", path, seconds)
 
     def props(self) -> JsonObject:
-        """What llama.cpp's /props tells, asked anew; empty for another server, or one too slow to tell."""
+        """What llama.cpp's /props tells, asked each time; empty for another server, or one too slow to tell."""
         try:
             _, found = self.get("/props", self.config.timeout_s)
         except failures.TooSlow:

@@ -49,7 +49,7 @@ def wait_ready(client: Client, say: Callable[[str], object]) -> None:
     started, waited, told = time.monotonic(), 0.0, ""
     limit = client.config.wait_s
     while True:
-        # A slow server is given longer each time: one that needs 8 s for a reply would else be asked in vain for ever.
+        # A slow server is given longer each time: one that needs 8 s for a reply would otherwise never answer in time.
         state = _state(client, min(max(CONNECT_S, waited), max(limit - waited, LEAST_S)))
         if not state.words:
             return

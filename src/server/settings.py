@@ -74,7 +74,7 @@ def _base_url(url: str) -> str:
         )
     try:
         legal = _names_a_server(urlsplit(url)) and url.isprintable()
-    except ValueError:  # brackets without an IPv6 address, a port that is no number up to 65535
+    except ValueError:  # brackets without an IPv6 address, a port that is not a number up to 65535
         legal = False
     if not legal:
         raise Precondition(f"LLM_BASE_URL={url!r} is not an http(s) address; example: {BASE_URL}")

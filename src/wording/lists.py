@@ -25,7 +25,7 @@ SHAPE = {
     **dict.fromkeys(STATES, ("says", "beside")),
     "signs": ("not_found", "none_left", "in_stock"),
 }
-SAID = "."  # stands behind a clause that states the observation; no word of a clause looks like it
+SAID = "."  # follows a clause that states the observation; no word of a clause looks like it
 
 
 class BadPage(ValueError):

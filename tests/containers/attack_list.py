@@ -57,7 +57,7 @@ class Attack:
     stopped: str
     control: tuple[str, ...] = AS_ROOT
     run_options: tuple[str, ...] = ()
-    settings: Mapping[str, str] = field(default_factory=dict)  # in the place of .env, in a container of its own
+    settings: Mapping[str, str] = field(default_factory=dict)  # in place of .env, in a container of its own
 
 
 OUT = ("connect", "{other}", "{host}", "{gateway}")

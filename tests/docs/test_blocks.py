@@ -86,7 +86,7 @@ def on_terminal(block: console.Block, project: Path) -> None:
 
 
 def instead(command: str, told: Told, work: Path) -> str:
-    """A command that shows what README.md's run printed, in the place of asking the model again."""
+    """A command that shows what README.md's run printed, in place of asking the model again."""
     key = pages.same_in_every_language(command)
     assert key in told.outputs, f"README.md does not run {key}"
     saved = work / f"{len(list(work.iterdir()))}.txt"

@@ -26,7 +26,7 @@ class Row:
     says: str
     status: int = SERVER
     transport: bool = False
-    both: bool = True  # also a fault when it comes in the place of the sentence
+    both: bool = True  # also a fault when it comes in place of the sentence
 
     @property
     def id(self) -> str:

@@ -1,4 +1,4 @@
-"""Files that are not what their names say: pipes, links, folders in the place of what the program reads and writes.
+"""Files that are not what their names say: pipes, links, folders in place of what the program reads and writes.
 
 Run alone with: python -m pytest tests/faults/test_files.py
 """

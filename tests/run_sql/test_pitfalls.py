@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (one row, one query)
-"""What SQLite answers without a word though it was not asked: an error that says what to write, and nothing honest lost.
+"""What SQLite silently answers though it was not asked: an error that says what to write, and nothing honest lost.
 
 Run alone: python -m pytest tests/run_sql/test_pitfalls.py
 """
@@ -18,7 +18,7 @@ from src.run_sql.text import in_backticks
 
 NO_COLUMN = "OperationalError: no such column: "
 MISTAKEN = [
-    # a name in double quotes that is no column
+    # a name in double quotes that is not a column
     ('SELECT "precio" FROM rooms LIMIT 2', NO_COLUMN + "precio"),
     ('SELECT COUNT(*) FROM members WHERE "estado" = "activo"', NO_COLUMN + "estado"),
     ('SELECT name FROM members WHERE tier = "pro"', NO_COLUMN + "pro"),
