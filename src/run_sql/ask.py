@@ -73,7 +73,12 @@ def query_of(reply: Reply) -> str:
     """Return the query of a reply; ValueError says why it holds none. Nothing is repaired."""
     if reply["finish_reason"] != "stop":
         raise ValueError(f"propuesta cortada ({reply['finish_reason']})")
-    proposal = decode(reply["raw"])
+    return query_in(reply["raw"])
+
+
+def query_in(arguments: str) -> str:
+    """Return the query in the tool's arguments, which are exactly `{"query": "..."}`; ValueError for all else."""
+    proposal = decode(arguments)
     if type(proposal) is not dict or set(proposal) != {"query"} or type(proposal["query"]) is not str:
         raise ValueError('la propuesta no es {"query": "..."}')
     return str(proposal["query"])

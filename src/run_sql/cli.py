@@ -152,13 +152,16 @@ def describe(args: argparse.Namespace) -> int:
     'example: python -m src.run_sql ask --embedded "¿Cuántas salas hay?"',
     database_option,
     lambda parser: parser.add_argument("question", metavar="QUESTION", help="in plain words"),
+    lambda parser: parser.add_argument(
+        "--tools", action="store_true", help="through the server's tool-call interface, its messages shown"
+    ),
     asks_model=True,
 )
 def ask(args: argparse.Namespace) -> int:
     """Print each attempt, its query and run_sql's answer; status 1 when none was accepted."""
     if not is_question(args.question):
         raise Precondition('the question is empty or not UTF-8 text; ask for example "How many rooms are there?"')
-    from src.run_sql import ask
+    from src.run_sql import ask, ask_tools
     from src.server import client, embedded, readiness
 
     def show(attempt: ask.Attempt) -> None:
@@ -171,10 +174,15 @@ def ask(args: argparse.Namespace) -> int:
         con = stack.enter_context(database(chosen(args)))
         stack.enter_context(embedded.chosen(args.embedded, default_path(args.outputs).parent, say))
         readiness.wait_ready(client.current(), say)
-        last = ask.ask(args.question, con, show)[-1]
-    if not last.answer["ok"]:
+        if args.tools:
+            ended = ask_tools.ask(args.question, con, lambda message: print(dumps(message), flush=True))
+            answer, number = ended.answer, ended.calls
+        else:
+            last = ask.ask(args.question, con, show)[-1]
+            answer, number = last.answer, last.number
+    if not answer["ok"]:
         raise CheckFailed(
-            f"no query was accepted in {last.number} attempts, the last error being: {last.answer['error']}; "
+            f"no query was accepted in {number} attempts, the last error being: {answer['error']}; "
             "ask in other words, or write it yourself with: python -m src.run_sql query"
         )
     return 0

@@ -10,7 +10,7 @@ class Answer(TypedDict):
     error: NotRequired[str]  # where not ok
     columns: NotRequired[list[str]]
     rows: NotRequired[list[list[int | float | str | None]]]
-    truncated: NotRequired[bool]  # rows were left out or a long cell was cut
+    truncated: NotRequired[bool]  # there are more rows
     count: NotRequired[int]  # of `count_rows` alone
 
 

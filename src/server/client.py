@@ -57,11 +57,14 @@ class Client:
 
     def chat(self, body: ChatRequest) -> Reply:
         """Send one chat completion request and return what `read_reply` returns."""
-        body = self.accepted(body)
+        return read_reply(self.complete(self.accepted(body)))
+
+    def complete(self, body: Mapping[str, object]) -> bytes:
+        """Send one chat completion request and return the reply's bytes; `BadReply` for any status but 200."""
         status, content = self._exchange("POST", "/v1/chat/completions", self.config.timeout_s, body)
         if status != codes.ok:
             raise BadReply(f"HTTP {status}: {_server_message(content)}")
-        return read_reply(content)
+        return content
 
     def get(self, path: str, seconds: float = CONNECT_S) -> tuple[int, JsonValue]:
         """Return the status and the JSON value at `path`, or `None` in place of a body that is not JSON."""
