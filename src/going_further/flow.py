@@ -33,7 +33,7 @@ def proposed(proposal: Generation) -> JsonValue:
     try:
         return decode(proposal["raw"])
     except (ValueError, RecursionError):
-        raise ValueError("no JSON") from None
+        raise ValueError("not JSON") from None
 
 
 def answer_call(db: sqlite3.Connection, call: Any, caller: Caller, log: DecisionLog) -> Decision:

@@ -176,7 +176,7 @@ def test_each_precondition_is_one_line_with_its_remedy(ask: Any, shop: Path) -> 
         (("report",), "src.going_further agent"),
         (("log",), "src.going_further call"),
         (("call", "{}", "--caller", "root"), "there are: shop-north"),
-        (("call", "{"), "no JSON"),
+        (("call", "{"), "is not JSON"),
         (("ask", " "), "empty"),
     ]:
         status, out, err = ask(*words)
