@@ -340,7 +340,7 @@ def test_an_empty_folder_name_is_not_the_current_folder(tmp_path: Path, monkeypa
 
 
 def test_a_text_that_begins_with_a_dash_is_told_where_to_go() -> None:
-    assert_one_line(cli("ask", "-1/2?"), 2, "a text that begins with a dash goes after --")
+    assert_one_line(cli("ask", "-REF-001?"), 2, "a text that begins with a dash goes after --")
     assert "dash" not in cli("negatives", "--nope").err
 
 

@@ -214,11 +214,14 @@ print(run_sql("SELECT count(*) FROM rooms", con)["rows"], flush=True)
 """
 
 
+UNCLOSED = "ignore:unclosed database:ResourceWarning"  # which Python says from 3.13 on, and rightly
+
+
 @pytest.mark.parametrize("ending", ["", "os._exit(0)", "raise SystemExit", "1 / 0"])
 def test_a_program_that_ends_in_any_way_of_its_own_leaves_nobody_and_says_nothing(reservo: Path, ending: str) -> None:
     shown = "import subprocess; print(*__import__('tests.run_sql.test_worker', fromlist='x').processes(os.getpid()))\n"
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", PROGRAM + shown + ending, str(reservo)],
+        [sys.executable, "-W", "error", "-W", UNCLOSED, "-c", PROGRAM + shown + ending, str(reservo)],
         cwd=harness.ROOT,
         capture_output=True,
         text=True,
