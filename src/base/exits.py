@@ -18,7 +18,8 @@ from typing import NoReturn
 
 from src.base.errors import CommandError, Interrupted, Precondition, Terminated, interruption
 from src.base.parser import Parser
-from src.base.printable import visible
+from src.base.paths import ROOT, near
+from src.base.printable import quoted, visible
 
 SEE = "see the path and its permissions"
 SPACE = "free some space and run it again"
@@ -94,6 +95,9 @@ def _outcome(args: argparse.Namespace) -> tuple[int, str]:
         status, line, failure = exc.status, str(exc), exc
     except KeyboardInterrupt as exc:
         status, line, failure = Interrupted.status, interruption(exc), exc
+    except ModuleNotFoundError as exc:
+        status, failure = Precondition.status, exc
+        line = f"the package {exc.name} is missing from this Python; {_environment()}"
     except MemoryError as exc:
         status, failure = Precondition.status, exc
         line = "out of memory; give this program more, or close others and run it again"
@@ -104,6 +108,16 @@ def _outcome(args: argparse.Namespace) -> tuple[int, str]:
 
         traceback.print_exception(failure)
     return status, line
+
+
+def _environment() -> str:
+    """How to come to the environment that has the packages."""
+    made = near(ROOT / ".venv" / "bin" / "activate")
+    return (
+        f"activate the project's environment: . {quoted(str(made))}"
+        if made.exists()
+        else ("sh scripts/quickstart.sh makes an environment that has it")
+    )
 
 
 def _refused(exc: OSError) -> tuple[int, str]:

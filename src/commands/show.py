@@ -5,6 +5,7 @@ files keep all of it.
 """
 
 import json
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -16,6 +17,8 @@ from src.base.records import Negatives, Reply, Result, Run
 from src.runs.results import observed, read_another, refused_by
 
 SHOWN = 300  # characters of a model's text
+JUDGED = 2_000  # characters that are searched for repetitions
+REPEATED = re.compile(r"(.{8,200}?)\1{2,}", re.DOTALL)
 LINES_PER_RUN = 30  # plain progress lines for a run of any length
 
 Made = TypeVar("Made")
@@ -96,7 +99,16 @@ def _generated(generation: Reply) -> str:
     except (ValueError, RecursionError):
         shown = text
     cut = "" if generation["finish_reason"] == "stop" else f"  [cut: {excerpt(str(generation['finish_reason']))}]"
-    return excerpt(shown, SHOWN) + cut
+    return excerpt(collapsed(shown), SHOWN) + cut
+
+
+def collapsed(text: str) -> str:
+    """Return a text with what it repeats said once, since small models loop: `No idea. … (the same 7 times more)`."""
+
+    def once(loop: re.Match[str]) -> str:
+        return f"{loop[1].rstrip()} … (the same {len(loop[0]) // len(loop[1]) - 1} times more) "
+
+    return REPEATED.sub(once, text[:JUDGED]) + text[JUDGED:]
 
 
 def checks(result: Negatives) -> str:

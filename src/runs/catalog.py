@@ -4,6 +4,7 @@ Not checked: that a question's text names the reference beside it; the tests do 
 """
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast, get_args
@@ -21,6 +22,8 @@ DATA = near(ROOT / "data" / "products.json")
 SCHEMA = ROOT / "configs" / "products.schema.json"
 HOSTILE_SCHEMA = ROOT / "configs" / "hostile.schema.json"
 LANGUAGES: tuple[Language, ...] = get_args(Language)
+REFERENCE = re.compile("REF-[0-9]{3}")
+LONGEST_NAME = 200  # characters, as in the schema
 REMEDY = "restore it from the repository or name another file with --data"
 
 
@@ -30,8 +33,6 @@ def load(path: Path = DATA) -> Shop | HostileFile:
     A file of hostile questions holds `questions` instead. Raises `Precondition` naming the record and the rule it
     breaks.
     """
-    import jsonschema  # slow to import; only the commands that read the data file pay for it
-
     from src.runs.store import read_bytes  # with OpenSSL; `--help` reads this module too
 
     try:
@@ -39,16 +40,47 @@ def load(path: Path = DATA) -> Shop | HostileFile:
         data = json.loads(read_bytes(path).decode("utf-8"), parse_float=str)
     except (OSError, ValueError, RecursionError) as exc:
         raise Precondition(f"{path} cannot be read ({exc}); {REMEDY}") from None
-    schema = HOSTILE_SCHEMA if is_hostile(data) else SCHEMA
-    rules = jsonschema.Draft202012Validator(json.loads(schema.read_text(encoding="utf-8")))
-    fault = jsonschema.exceptions.best_match(rules.iter_errors(data))
-    if fault is not None:
-        raise Precondition(f"{path}: {fault.json_path[2:] or 'the file'}: {_rule(fault)}; {REMEDY}")
+    if fault := _fault(data):
+        raise Precondition(f"{path}: {fault}; {REMEDY}")
     for records, key in (("products", "ref"), ("queries", "id"), ("questions", "id")):
         count = Counter(record[key] for record in data.get(records, ()))
         if repeated := [value for value, times in count.items() if times > 1]:
             raise Precondition(f"{path}: {records}: {key} {repeated[0]!r} appears twice; {REMEDY}")
     return cast(Shop | HostileFile, data)  # the schema has just said what it is
+
+
+def _fault(data: object) -> str:
+    """Say which record breaks which rule of the file's schema; an empty string when none does."""
+    try:
+        import jsonschema  # slow to import; only the commands that read the data file pay for it
+    except ModuleNotFoundError:  # a clone tried with the system's Python, before anything is installed
+        return _fault_of_products(data)
+    schema = HOSTILE_SCHEMA if is_hostile(data) else SCHEMA
+    rules = jsonschema.Draft202012Validator(json.loads(schema.read_text(encoding="utf-8")))
+    fault = jsonschema.exceptions.best_match(rules.iter_errors(data))
+    return "" if fault is None else f"{fault.json_path[2:] or 'the file'}: {_rule(fault)}"
+
+
+def _fault_of_products(data: object) -> str:
+    """The schema's rules for what `prepare` reads, by hand; the commands that ask the questions need the package."""
+    products = data.get("products") if isinstance(data, dict) else None
+    if not isinstance(products, list) or not products:
+        return "the file: no list of products (the package jsonschema, which says more, is not installed)"
+    for place, product in enumerate(products):
+        whole = (
+            isinstance(product, dict)
+            and product.keys() == {"ref", "name", "stock"}
+            and isinstance(product["ref"], str)
+            and REFERENCE.fullmatch(product["ref"])
+            and isinstance(product["name"], str)
+            and 0 < len(product["name"]) <= LONGEST_NAME
+            and product["name"].isprintable()
+            and type(product["stock"]) is int
+            and 0 <= product["stock"] < 1 << 53
+        )
+        if not whole:
+            return f"products[{place}]: not a ref, a name and a stock (the package jsonschema would say more)"
+    return ""
 
 
 def is_hostile(data: object) -> "TypeIs[HostileFile]":

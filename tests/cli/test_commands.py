@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from src import __version__
+from src.commands import show
 from src.commands.entries import COMMANDS
 from src.tools import digest
 from tests.support import stranger
@@ -361,3 +362,33 @@ def test_the_command_of_a_remedy_names_the_folder_and_no_other(name: str, tmp_pa
     line = remedy.replace("python", sys.executable, 1)
     subprocess.run(["bash", "-c", line], cwd=ROOT, env=environment(), capture_output=True, check=True)
     assert (folder / "stock.db").is_file() and [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_clone_can_be_tried_with_the_systems_python_alone(tmp_path: Path) -> None:
+    def told(*words: str) -> subprocess.CompletedProcess[str]:
+        line = [sys.executable, "-S", "-m", "src.cli", "--outputs", str(tmp_path / "new"), *words]
+        return subprocess.run(line, cwd=ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"products": [{"ref": "REF-1", "name": "x", "stock": 1}], "queries": []}', encoding="utf-8")
+    refused = told("prepare", "--data", str(broken))
+    assert refused.returncode == 2 and "products[0]: not a ref, a name and a stock" in refused.stderr
+    assert not (tmp_path / "new" / "stock.db").exists()
+    for command in ("prepare", "exercise", "negatives"):
+        assert told(command).returncode == 0, command
+    lacking = told("ask", "What is the stock level for REF-000?")
+    assert (lacking.returncode, lacking.stdout) == (2, "") and lacking.stderr.count("\n") == 1
+    assert "the package requests is missing from this Python; " in lacking.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Je ne sais pas. " * 8, "Je ne sais pas. … (the same 7 times more) "),
+        ("Stock: 12. Stock: 12.", "Stock: 12. Stock: 12."),
+        ("ha ha ha ha", "ha ha ha ha"),
+        ("First. " + "La réponse est 3.\n\n" * 4 + "La", "First. La réponse est 3. … (the same 3 times more) La"),
+    ],
+)
+def test_what_a_model_repeats_is_shown_once(text: str, shown: str) -> None:
+    assert show.collapsed(text) == shown
