@@ -198,6 +198,7 @@ def test_closing_dropping_and_ending_leave_no_process_and_no_descriptor(reservo:
         con = open_reservo(reservo)
         assert run_sql(COUNT, con) == FIVE
         con.close()
+        assert processes(os.getpid()) == before[0]
         con = open_reservo(reservo)
         assert run_sql(COUNT, con) == FIVE
         assert run_sql(COUNT, sqlite3.connect(reservo)) == FIVE
