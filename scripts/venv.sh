@@ -38,12 +38,21 @@ install() {
     cmp -s "$1" "$stamp" && return
     say "installing the packages of $1 (each checked against its hash)"
     log=.venv/pip.log
-    if ! "$python" -m pip install --disable-pip-version-check --require-hashes -r "$1" >"$log" 2>&1; then
+    # Settings for another place than .venv do not apply here.
+    if ! (unset PIP_TARGET PIP_PREFIX PIP_ROOT && PIP_USER=0 "$python" -m pip install --disable-pip-version-check \
+        --require-hashes -r "$1" >"$log" 2>&1); then
         if grep -q 'No space left on device' "$log"; then
             fail "the disk is full; free some space and run this again"
         fi
         reason=$(grep '^ERROR' "$log" | tail -n 1)
-        fail "the packages could not be installed (${reason:-see $log}); check the network, then run this again; details in $log"
+        if grep -qE 'connection broken|Could not fetch URL|ProxyError' "$log"; then
+            remedy="check the network, then run this again"
+        elif grep -q 'No matching distribution' "$log"; then
+            remedy="check the network, then run this again; where it is fine, the index has no wheel for this Python and system"
+        else
+            remedy="do what it says, then run this again"
+        fi
+        fail "the packages could not be installed (${reason:-see $log}); $remedy; details in $log"
     fi
     cp "$1" "$stamp"
 }

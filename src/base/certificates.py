@@ -7,11 +7,14 @@ in its own way. Standard library only.
 
 import functools
 import os
-import ssl
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from src.base.errors import Precondition
+
+if TYPE_CHECKING:
+    import ssl
 
 NAMES = ("REQUESTS_CA_BUNDLE", "SSL_CERT_FILE", "CURL_CA_BUNDLE", "SSL_CERT_DIR")
 
@@ -26,8 +29,11 @@ def authorities(env: Mapping[str, str] = os.environ) -> tuple[str, ...]:
 
 @functools.cache
 def _checked(name: str, path: str) -> str:
+    import ssl  # only where a variable names something: the commands that need no network import no sockets
+
+    made = context(())
     try:
-        context((path,))
+        _load(made, path)
     except OSError as exc:  # ssl.SSLError is one: no certificate in the file
         why = "holds no certificate" if isinstance(exc, ssl.SSLError) else exc.strerror or str(exc)
         raise Precondition(
@@ -36,12 +42,21 @@ def _checked(name: str, path: str) -> str:
     return path
 
 
-def context(paths: Sequence[str]) -> ssl.SSLContext:
+def context(paths: Sequence[str]) -> "ssl.SSLContext":
     """Return a context that verifies a server by the system's certificates and by those of these files and folders."""
-    made = ssl.create_default_context()
+    import ssl
+
+    try:
+        made = ssl.create_default_context()
+    except OSError as exc:  # it opens the file that this variable names, and no other that may be missing
+        raise Precondition(f"SSLKEYLOGFILE cannot be written ({exc.strerror or exc}); unset it") from None
     for path in paths:
-        if Path(path).is_dir():
-            made.load_verify_locations(capath=path)
-        else:
-            made.load_verify_locations(cafile=path)
+        _load(made, path)
     return made
+
+
+def _load(made: "ssl.SSLContext", path: str) -> None:
+    if Path(path).is_dir():
+        made.load_verify_locations(capath=path)
+    else:
+        made.load_verify_locations(cafile=path)

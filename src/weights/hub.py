@@ -5,6 +5,7 @@ Address, token, session and the interpretation of errors come from `huggingface_
 Nothing here decides whether the bytes are correct: `fetch` checks before it renames.
 """
 
+import os
 import re
 import sys
 import time
@@ -17,14 +18,20 @@ from huggingface_hub import constants, get_hf_file_metadata, get_session, hf_hub
 from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
 from huggingface_hub.utils import build_hf_headers, hf_raise_for_status, parse_ratelimit_headers
 
-from src.base.errors import CheckFailed, SourceUnavailable
+from src.base import environment
+from src.base.errors import CheckFailed, Precondition, SourceUnavailable
 from src.base.progress import Bytes
+from src.weights import hub_settings
 from src.weights.models import Model, ModelFile
 
+# What the HTTP library raises for a variable; the upper-case names come first, as in its own order.
+STUMBLES = (ImportError, ValueError, httpx2.InvalidURL)
+PROXIES = [name for upper in ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY") for name in (upper, upper.lower())]
 RETRY_STATUS = {408, 429, 500, 502, 503, 504}  # temporary trouble; any other status is final
 FIRST_WAIT_S = 1.0  # doubled after each failure in a row
 MAX_WAIT_S = 120.0  # if a server asks for more, the command ends and says when to run it again
 NEW_LIFE_BYTES = 1 << 20  # an attempt that brought this much resets the count of failures
+CERTIFICATE = "CERTIFICATE_VERIFY_FAILED"  # OpenSSL's word for it, all that the HTTP library leaves of the reason
 SHA256 = re.compile("[0-9a-f]{64}")
 HINTS = {
     401: "not authorised, or no such repository; the pinned ones are public: look at HF_TOKEN, HF_ENDPOINT",
@@ -40,6 +47,7 @@ def download(model: Model, pinned: ModelFile, part: Path, tries: int) -> None:
     Raises `CheckFailed` when the hub offers another file than the pinned one, `SourceUnavailable` when it
     cannot be reached, refuses or gave up, `OSError` when the disk does. What was received stays in `part`.
     """
+    _connect()
     url = hf_hub_url(model.repository, pinned.name, revision=model.revision)
     failures = 0
     with Bytes(f"download {pinned.name}", pinned.size, _size(part)) as progress:
@@ -56,8 +64,29 @@ def download(model: Model, pinned: ModelFile, part: Path, tries: int) -> None:
                 _pause(error, trouble, failures)
             except OfflineModeIsEnabled as error:
                 raise SourceUnavailable(
-                    f"{pinned.name} is missing and HF_HUB_OFFLINE forbids the network; unset it to download"
+                    f"{pinned.name} is missing and {hub_settings.offline()} forbids the network; unset it to download"
                 ) from error
+
+
+def _connect() -> None:
+    """Make the library's session now, so that a variable of its HTTP library can be named."""
+    try:
+        get_session()
+    except STUMBLES as error:
+        name = next((name for name in PROXIES if os.environ.get(name) and _stumbles_over(name)), "a proxy variable")
+        why = "SOCKS needs a package that is not here" if isinstance(error, ImportError) else "not an address"
+        raise Precondition(
+            f"{name} names no proxy that can be used ({why}); give an http:// address, or unset it"
+        ) from None
+
+
+def _stumbles_over(name: str) -> bool:
+    with environment.changed({other: None for other in PROXIES if other != name}):
+        try:
+            httpx2.Client().close()
+        except STUMBLES:
+            return True
+    return False
 
 
 def _check_offer(url: str, model: Model, pinned: ModelFile) -> None:
@@ -114,13 +143,17 @@ def _passing(error: httpx2.TransportError | HfHubHTTPError) -> bool:
     """Say whether trying again can help."""
     if isinstance(error, HfHubHTTPError):
         return error.response.status_code in RETRY_STATUS
-    return not isinstance(error, httpx2.UnsupportedProtocol)
+    return not (isinstance(error, httpx2.UnsupportedProtocol) or CERTIFICATE in str(error))
 
 
 def _explain(error: httpx2.TransportError | HfHubHTTPError) -> str:
     """Describe the failure in a few words on one line."""
     if isinstance(error, httpx2.TimeoutException):
         return f"no answer in time ({type(error).__name__}; seconds: HF_HUB_DOWNLOAD_TIMEOUT)"
+    if CERTIFICATE in str(error):
+        return (
+            "its certificate does not verify; for a private authority set SSL_CERT_FILE to a file with its certificate"
+        )
     if not isinstance(error, HfHubHTTPError):
         return f"{type(error).__name__}: {' '.join(str(error).split())}"
     status = error.response.status_code

@@ -67,6 +67,8 @@ def problem(path: Path, pinned: ModelFile, progress: Callable[[int], object] | N
 
     `progress` is called with the bytes of each block hashed, for a bar over large files.
     """
+    if path.is_symlink() and not path.exists():
+        return "is a link to something that is not there"
     if not path.exists():
         return "is missing"
     if not path.is_file() or path.is_symlink():

