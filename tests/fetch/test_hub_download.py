@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from requests import certs
+from requests.utils import DEFAULT_CA_BUNDLE_PATH
 
 from src.base import certificates, environment
 from src.weights import hub_settings
@@ -270,7 +270,7 @@ def test_a_variable_that_a_library_would_stumble_over_is_named_in_one_line(
 ) -> None:
     script.env |= {**dict.fromkeys(certificates.NAMES, ""), name: value}
     if name == "SSLKEYLOGFILE":  # read with certificates only
-        script.env["SSL_CERT_FILE"] = certs.where()
+        script.env["SSL_CERT_FILE"] = DEFAULT_CA_BUNDLE_PATH
     done = script.run()
     assert done.returncode == 2
     assert last_line(done).startswith(f"fetch_model: {name}") and why in last_line(done)
