@@ -23,7 +23,7 @@ import pytest
 from src.base import certificates
 from src.base.children import ended
 from src.base.errors import Precondition, ServerUnavailable
-from src.server import readiness
+from src.server import deadline, readiness
 from src.server.client import Client
 from src.server.embedded_server import serve
 from src.server.failures import Ours
@@ -223,11 +223,16 @@ def test_no_descriptor_for_a_name_is_not_an_unknown_name(monkeypatch: pytest.Mon
 
 
 def test_no_thread_for_the_deadline_lies_here_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    def start(_: threading.Thread) -> None:
-        raise RuntimeError("can't start new thread")
+    start = threading.Thread.start
 
+    def limited(thread: threading.Thread) -> None:
+        if thread.name == "deadline":
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(deadline, "_WATCH", deadline._Watch())  # one that has no thread yet
     with serving() as server:
-        monkeypatch.setattr(threading.Thread, "start", start)
+        monkeypatch.setattr(threading.Thread, "start", limited)
         with pytest.raises(Ours, match="may start no more threads"):
             client(server.url).get("/health")
 
