@@ -84,7 +84,7 @@ def _named(text: str, observation: Observation, ref: str) -> set[str]:
     not_found, none_left, in_stock = (lists.sign(name).search(words) for name in ("not_found", "none_left", "in_stock"))
     others = figures.others(rest, stock)
     checks = {
-        "figure_missing": not holds_figure(text, observation, ref),
+        "figure_missing": not (has_marker(text, observation) if stock is None else figures.holds(rest, stock)),
         "unsupported_number": others,
         "zero_as_not_found": stock == 0 and not_found,
         "stock_as_not_found": stock and not_found,
