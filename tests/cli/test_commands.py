@@ -6,17 +6,19 @@ Run alone: python -m pytest tests/cli
 import json
 import os
 import socket
+import sqlite3
 import stat
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from src import __version__
-from src.commands import show
+from src.commands import negatives, show
 from src.commands.entries import COMMANDS
 from src.tools import digest
 from tests.support import stranger
@@ -90,6 +92,12 @@ def test_a_write_that_gets_through_is_reported_and_shows_in_the_digest(tmp_path:
     assert '  GOT THROUGH  SQLite write    "UPDATE products' in ended.out, "the table shows what got through"
     result = read(copy / "outputs" / "negatives.json")
     assert (result["refused"], result["unchanged"]) == (6, False)
+
+
+def test_a_write_that_fails_for_another_reason_is_no_refusal() -> None:
+    """A missing table would hide a connection that writes."""
+    with closing(sqlite3.connect(":memory:")) as db:
+        assert negatives._refusal(lambda: db.execute(negatives.WRITE)) == (False, "no such table: products")
 
 
 def test_exercise_shows_zero_unknown_and_refusal_apart(prepared: Path) -> None:

@@ -21,6 +21,7 @@ from src.base.paths import ROOT
 from src.base.records import Result
 from src.cli import main
 from src.commands import prepare
+from src.commands.entries import MAX_JOBS
 from src.measures import compare
 from src.runs import catalog, database, jobs, recovery, session
 from src.runs.outputs import Outputs
@@ -202,7 +203,7 @@ def test_more_threads_than_the_machine_allows_is_one_line_with_the_remedy(
     assert "--jobs 3: can't start new thread; use a smaller number" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("number", ["0", "-1", "25", "many"])
+@pytest.mark.parametrize("number", ["0", "-1", str(MAX_JOBS + 1), "many"])
 def test_a_senseless_number_of_jobs_is_refused(
     make: Make, capsys: pytest.CaptureFixture[str], tmp_path: Path, number: str
 ) -> None:
