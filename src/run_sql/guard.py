@@ -13,8 +13,6 @@ from src.run_sql.contract import TABLES
 from src.run_sql.engine import check_file
 from src.run_sql.worker import Worker
 
-FILE = "SELECT CAST(file AS BLOB) FROM pragma_database_list WHERE name = 'main'"  # as bytes: a path need not be text
-
 
 class Reservo(sqlite3.Connection):
     """A connection that keeps a process for the statements of `run_sql`, from the first of them until it is closed."""
@@ -48,8 +46,14 @@ def file_of(con: sqlite3.Connection) -> bytes:
     """
     cursor = con.cursor()
     cursor.row_factory = None
-    (found,) = cursor.execute(FILE).fetchone()
-    return bytes(found or b"")
+    factory = con.text_factory
+    con.text_factory = bytes  # a path need not be text
+    try:
+        # subtle: the table-valued form of this PRAGMA would wait for a writer, to read the schema
+        found = cursor.execute("PRAGMA database_list").fetchall()
+    finally:
+        con.text_factory = factory
+    return next((bytes(file or b"") for _, name, file in found if name == b"main"), b"")
 
 
 def check_tables(con: Reservo, file: Path) -> None:

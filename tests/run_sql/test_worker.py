@@ -162,7 +162,8 @@ def test_a_process_killed_from_outside_between_two_calls_costs_no_answer(own: Re
         assert run_sql(COUNT, own) == FIVE
 
 
-def test_a_locked_file_is_an_answer_within_the_second(reservo: Path, own: Reservo) -> None:
+def test_a_locked_file_is_an_answer_soon_however_long_the_connection_would_wait(reservo: Path, own: Reservo) -> None:
+    own.execute("PRAGMA busy_timeout = 600000")
     with contextlib.closing(sqlite3.connect(reservo, isolation_level=None)) as writer:
         writer.execute("BEGIN EXCLUSIVE")
         assert run_sql(COUNT, own) == {"ok": False, "error": "OperationalError: database is locked"}
