@@ -21,6 +21,7 @@ import pytest
 from src.base import exits
 from src.base.errors import Interrupted, ServerUnavailable, Terminated
 from src.base.parser import Parser
+from src.run_sql.database import create
 from src.runs.outputs import Outputs
 from tests.support.command import ROOT, assert_one_line, cli, environment
 from tests.support.faulty_server import Request, Step, serving, wait
@@ -35,8 +36,7 @@ INTERRUPTED = {signal.SIGINT: "interrupted", signal.SIGTERM: "interrupted by SIG
 def folder(tmp_path: Path) -> Path:
     """A folder of results with the databases of both lessons."""
     assert cli("--outputs", tmp_path, "prepare").status == 0
-    made = [sys.executable, "-m", "src.run_sql", "create", str(tmp_path / "reservo.db")]
-    subprocess.run(made, cwd=ROOT, env=environment(), check=True, capture_output=True)
+    create(tmp_path / "reservo.db")
     return tmp_path
 
 
