@@ -27,6 +27,7 @@ ADVICE = {
     errno.ENOSPC: SPACE,
     errno.EDQUOT: SPACE,
     errno.EFBIG: "files may not be that large here: see ulimit -f and the file system",
+    errno.EEXIST: "a file, or a link to nothing, is in the place of a folder; move it away",
     errno.EISDIR: "a folder is in place of a file; move it away",
     errno.ENOTDIR: "a file is in place of a folder; move it away",
     errno.EMFILE: "this program may open no more files: raise the limit (ulimit -n)",

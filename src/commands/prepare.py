@@ -23,6 +23,10 @@ def prepare(outputs: Outputs, data: Path) -> Path:
     try:
         create(outputs.database, products)
     except FileExistsError:
+        if not outputs.database.exists():
+            raise Precondition(
+                f"{outputs.database} is a link to something that is not there; remove it, or bring that back"
+            ) from None
         raise Precondition(
             f"{outputs.database} exists and is never overwritten; start from a fresh copy of the project, "
             "or name another folder with --outputs"

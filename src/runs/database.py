@@ -45,6 +45,8 @@ def opened(outputs: Outputs) -> "contextlib.closing[sqlite3.Connection]":
 
 def _check_file(outputs: Outputs) -> None:
     database = outputs.database
+    if database.is_symlink() and not database.exists():
+        raise Precondition(f"{database} is a link to something that is not there; remove it, or bring that back")
     if not database.is_file():
         raise Precondition(f"{database} is missing; build it with: {outputs.command('prepare')}")
     for suffix in SIDECARS:

@@ -134,6 +134,18 @@ def test_a_folder_in_the_place_of_a_file_is_reported_by_its_name(name: str, word
         failed(run.run(*words), 2, re.escape(name))
 
 
+@pytest.mark.parametrize("command", ["prepare", "negatives", "exercise", "agent"])
+def test_a_link_to_nothing_in_the_place_of_the_database_is_called_what_it_is(command: str, tmp_path: Path) -> None:
+    (tmp_path / "stock.db").symlink_to("nowhere")
+    line = failed(Shop(tmp_path).run(command), 2, "stock.db is a link to something that is not there")
+    assert "is missing" not in line and "exists" not in line
+
+
+def test_a_link_to_nothing_in_the_place_of_the_folder_has_its_own_remedy(tmp_path: Path) -> None:
+    (tmp_path / "results").symlink_to("nowhere")
+    failed(Shop(tmp_path / "results").run("prepare"), 2, "results; a file, or a link to nothing, is in the place")
+
+
 def test_a_bound_on_the_size_of_files_is_not_a_file_in_use(run: Shop) -> None:
     command = ["bash", "-c", 'ulimit -f 1; exec "$@"', "bash", *run.command("evaluate")]
     done = subprocess.run(command, cwd=ROOT, env=run.environment(), capture_output=True, text=True, check=False)
