@@ -51,10 +51,10 @@ as_user() {
 
 app() { as_user "docker compose run --rm --no-deps app $1"; }
 
-until_replicas() { # $1: e.g. 2/2
+until_replicas() { # $1: e.g. 2/2; $2: the service
     waited=0
-    until [ "$(docker service ls --filter name=r3_server --format '{{.Replicas}}')" = "$1" ]; do
-        [ "$waited" -lt 120 ] || fail "r3_server did not get to $1: $(docker service ps r3_server | tail -n 3)"
+    until [ "$(docker service ls --filter "name=$2" --format '{{.Replicas}}')" = "$1" ]; do
+        [ "$waited" -lt 120 ] || fail "$2 did not get to $1: $(docker service ps "$2" | tail -n 3)"
         sleep 1
         waited=$((waited + 1))
     done
@@ -143,11 +143,38 @@ grep -q 'HTTP 401; check LLM_API_KEY' "$work/refused" || fail "the line does not
 
 say "the same on one replica, and one question at a time: equal but for times"
 docker service scale --detach r3_server=1 >/dev/null
-until_replicas 1/1
+until_replicas 1/1 r3_server
 for folder in one alone; do app "-m src.cli --outputs outputs/$folder prepare" >/dev/null; done
 app "-m src.cli --outputs outputs/one agent --jobs 2"
 app "-m src.cli --outputs outputs/alone agent"
 "$PYTHON" .ci/swarm_compare.py "$clone/outputs"
+
+say "stand-in servers: one is killed and a node vanishes in mid-run"
+docker service create --detach --quiet --name stand-in --network r3_inside --endpoint-mode dnsrr --replicas 4 \
+    --no-resolve-image --restart-delay 1s --entrypoint sh r3-app \
+    -c "sleep $LIMIT_S | python tests/support/instant_server.py 2 250 0.0.0.0:8080" >/dev/null
+"$PYTHON" -c 'import pathlib, sys; from scripts import bench_fleet; bench_fleet.questions(pathlib.Path(sys.argv[1]), 200)' \
+    "$clone/outputs"
+chown "$USER_ID:$USER_ID" "$clone/outputs/questions.json"
+app "-m src.cli --outputs outputs/fleet prepare --data outputs/questions.json" >/dev/null
+until_replicas 4/4 stand-in
+as_user "docker compose run --rm --no-deps -e LLM_BASE_URL=http://stand-in:8080 -e LLM_TIMEOUT_S=10 app \
+    -m src.cli --outputs outputs/fleet agent --jobs 8 --data outputs/questions.json" >"$work/fleet" 2>&1 &
+run_pid=$!
+until grep -q '^ *20/200' "$work/fleet"; do
+    [ -e "/proc/$run_pid" ] || fail "$(cat "$work/fleet")"
+    sleep 0.2
+done
+docker ps --quiet --filter name=stand-in | head -n 1 | xargs docker kill >/dev/null
+until grep -q '^ *60/200' "$work/fleet"; do
+    [ -e "/proc/$run_pid" ] || fail "$(cat "$work/fleet")"
+    sleep 0.2
+done
+nsenter --net=/run/netns/r3-node2 ip link set eth0 down
+wait "$run_pid" || fail "$(tail -n 3 "$work/fleet")"
+nsenter --net=/run/netns/r3-node2 ip link set eth0 up
+tail -n 2 "$work/fleet"
+grep -q '^200 questions, 0 errors' "$work/fleet" || fail "something was lost"
 
 say "the key: in no log, result, or process list"
 key=$(cat "$LLM_API_KEY_FILE")
