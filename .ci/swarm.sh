@@ -149,33 +149,6 @@ app "-m src.cli --outputs outputs/one agent --jobs 2"
 app "-m src.cli --outputs outputs/alone agent"
 "$PYTHON" .ci/swarm_compare.py "$clone/outputs"
 
-say "stand-in servers: one is killed and a node vanishes in mid-run"
-docker service create --detach --quiet --name stand-in --network r3_inside --endpoint-mode dnsrr --replicas 4 \
-    --no-resolve-image --restart-delay 1s --entrypoint sh r3-app \
-    -c "sleep $LIMIT_S | python tests/support/instant_server.py 2 250 0.0.0.0:8080" >/dev/null
-"$PYTHON" -c 'import pathlib, sys; from scripts import bench_fleet; bench_fleet.questions(pathlib.Path(sys.argv[1]), 200)' \
-    "$clone/outputs"
-chown "$USER_ID:$USER_ID" "$clone/outputs/questions.json"
-app "-m src.cli --outputs outputs/fleet prepare --data outputs/questions.json" >/dev/null
-until_replicas 4/4 stand-in
-as_user "docker compose run --rm --no-deps -e LLM_BASE_URL=http://stand-in:8080 -e LLM_TIMEOUT_S=10 app \
-    -m src.cli --outputs outputs/fleet agent --jobs 8 --data outputs/questions.json" >"$work/fleet" 2>&1 &
-run_pid=$!
-until grep -q '^ *20/200' "$work/fleet"; do
-    [ -e "/proc/$run_pid" ] || fail "$(cat "$work/fleet")"
-    sleep 0.2
-done
-docker ps --quiet --filter name=stand-in | head -n 1 | xargs docker kill >/dev/null
-until grep -q '^ *60/200' "$work/fleet"; do
-    [ -e "/proc/$run_pid" ] || fail "$(cat "$work/fleet")"
-    sleep 0.2
-done
-nsenter --net=/run/netns/r3-node2 ip link set eth0 down
-wait "$run_pid" || fail "$(tail -n 3 "$work/fleet")"
-nsenter --net=/run/netns/r3-node2 ip link set eth0 up
-tail -n 2 "$work/fleet"
-grep -q '^200 questions, 0 errors' "$work/fleet" || fail "something was lost"
-
 say "the key: in no log, result, or process list"
 key=$(cat "$LLM_API_KEY_FILE")
 docker service logs r3_server >"$work/server" 2>&1
@@ -200,7 +173,35 @@ done
 tail -n 1 "$work/wrong"
 [ -z "$(docker ps --quiet --filter name=r3_server --filter health=healthy)" ] || fail "it is served all the same"
 
+say "stand-in servers: one is killed and a node vanishes in mid-run"
+docker service create --detach --quiet --name stand-in --network r3_inside --endpoint-mode dnsrr --replicas 4 \
+    --no-resolve-image --restart-delay 1s --entrypoint sh r3-app \
+    -c "sleep $LIMIT_S | python tests/support/instant_server.py 2 250 0.0.0.0:8080" >/dev/null
+"$PYTHON" -c 'import pathlib, sys; from scripts import bench_fleet; bench_fleet.questions(pathlib.Path(sys.argv[1]), 200)' \
+    "$clone/outputs"
+chown "$USER_ID:$USER_ID" "$clone/outputs/questions.json"
+app "-m src.cli --outputs outputs/fleet prepare --data outputs/questions.json" >/dev/null
+until_replicas 4/4 stand-in
+as_user "docker compose run --rm --no-deps -e LLM_BASE_URL=http://stand-in:8080 -e LLM_TIMEOUT_S=10 app \
+    -m src.cli --outputs outputs/fleet agent --jobs 8 --data outputs/questions.json" >"$work/fleet" 2>&1 &
+run_pid=$!
+until grep -q '^ *24/200' "$work/fleet"; do
+    [ -e "/proc/$run_pid" ] || fail "$(cat "$work/fleet")"
+    sleep 0.2
+done
+docker ps --quiet --filter name=stand-in | head -n 1 | xargs docker kill >/dev/null
+until grep -q '^ *60/200' "$work/fleet"; do
+    [ -e "/proc/$run_pid" ] || fail "$(cat "$work/fleet")"
+    sleep 0.2
+done
+nsenter --net=/run/netns/r3-node2 ip link set eth0 down
+wait "$run_pid" || fail "$(tail -n 3 "$work/fleet")"
+nsenter --net=/run/netns/r3-node2 ip link set eth0 up
+tail -n 2 "$work/fleet"
+grep -q '^200 questions, 0 errors' "$work/fleet" || fail "something was lost"
+
 say "everything is gone again"
+docker service rm stand-in >/dev/null
 as_user "docker stack rm r3"
 kill "$source_pid"
 source_pid=
