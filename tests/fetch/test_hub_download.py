@@ -77,7 +77,7 @@ PASSING: list[tuple[str, Fault]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "fault"), few(PASSING, 2), ids=[name for name, _ in PASSING])
+@pytest.mark.parametrize(("name", "fault"), few(PASSING), ids=[name for name, _ in PASSING])
 def test_passing_trouble_is_overcome_and_the_file_is_right(script: Script, hub: Hub, name: str, fault: Fault) -> None:
     hub.faults = [fault]
     done = script.run()

@@ -175,6 +175,7 @@ def test_pip_that_was_killed_is_said_with_its_signal(script: Script, tmp_path: P
     assert "ensurepip" in str(wheel._failure("tiny 1.0", 1, "python: No module named pip", tmp_path / "x"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("index", [StallsOnWheel], indirect=True)
 def test_an_index_that_stalls_ends_with_status_3_and_nothing_left_behind(script: Script) -> None:
     done = script.run("--tries", "1")
