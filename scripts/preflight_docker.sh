@@ -66,6 +66,8 @@ check_compose() {
         said=$(printf '%s\n' "$said" | tail -n 1) # warnings come first
         fail compose "docker compose config: $said" "mend the line it names, in .env or compose.yaml"
     fi
+    # An older Compose that cannot read a default warns, and starts the service with an empty value all the same.
+    [ -z "$said" ] || printf '%s\n' "$said" | sort -u | while read -r line; do note compose "it warns: $line"; done
     check_buildx
 }
 

@@ -27,10 +27,18 @@ def no_entry(folder: Path) -> str:
 
     A file system that is read-only for everyone is left to the operating system's own message.
     """
-    if os.access(folder, os.W_OK | os.X_OK) or os.statvfs(folder).f_flag & os.ST_RDONLY:
+    if os.access(folder, os.W_OK | os.X_OK) or _read_only(folder):
         return ""
     found = folder.stat()
     return (
         f"{folder} belongs to user {found.st_uid} (mode {found.st_mode & 0o7777:o}) and this program runs as user "
         f"{os.geteuid()}, who may not write there; for a container run once: sh scripts/setup.sh"
     )
+
+
+def _read_only(folder: Path) -> bool:
+    """Whether the whole file system refuses writes; one that cannot say is not taken for such."""
+    try:
+        return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
+    except OSError:
+        return False

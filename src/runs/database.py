@@ -34,7 +34,7 @@ def connect(outputs: Outputs) -> sqlite3.Connection:
     try:
         return readonly(outputs.database)
     except sqlite3.Error as exc:
-        raise Precondition(f"{outputs.database} cannot be read ({exc}); {FRESH}") from None
+        raise _unreadable(outputs, exc) from None
 
 
 def opened(outputs: Outputs) -> "contextlib.closing[sqlite3.Connection]":
@@ -68,8 +68,19 @@ def _check_content(outputs: Outputs, db: sqlite3.Connection) -> None:
         (fault,) = db.execute(WHOLE).fetchone()
         (strange,) = db.execute(STRANGE).fetchone()
     except sqlite3.Error as exc:
-        raise Precondition(f"{outputs.database} cannot be read ({exc}); {FRESH}") from None
+        raise _unreadable(outputs, exc) from None
     if fault != "ok":
         raise Precondition(f"{outputs.database} is damaged ({excerpt(fault)}); {FRESH}")
     if strange:
         raise Precondition(f"{outputs.database} holds {strange} rows that 'prepare' would not write; {FRESH}")
+
+
+def _unreadable(outputs: Outputs, exc: sqlite3.Error) -> Precondition:
+    """What SQLite cannot read, with the remedy for that cause: a lock is no damage."""
+    code = getattr(exc, "sqlite_errorcode", 0)  # the module's own errors have none
+    if code & 0xFF == sqlite3.SQLITE_BUSY or code == sqlite3.SQLITE_IOERR_RDLOCK:
+        return Precondition(
+            f"{outputs.database} cannot be locked for reading ({exc}): another program is writing to it, or its file "
+            "system has no locks; end that program, or name a folder on another file system with --outputs"
+        )
+    return Precondition(f"{outputs.database} cannot be read ({exc}); {FRESH}")

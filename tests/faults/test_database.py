@@ -187,3 +187,17 @@ def test_a_folder_that_cannot_be_written_ends_in_one_line(shop: Shop, tmp_path: 
         failed(blocked.run(command), 2)
     assert (tmp_path / "file").read_text() == "mine"
     succeeded(shop.run("exercise"))
+
+
+def test_a_database_that_cannot_be_locked_is_not_called_damaged(tmp_path: Path, prepared: Path) -> None:
+    shutil.copy(prepared, tmp_path / "stock.db")
+    other = sqlite3.connect(tmp_path / "stock.db", isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    try:
+        ended = Shop(tmp_path).run("negatives")
+    finally:
+        other.close()
+    failed(
+        ended, 2, "cannot be locked for reading .*: another program is writing to it, or its file system has no locks"
+    )
+    assert "fresh copy" not in ended.err

@@ -20,7 +20,8 @@ case "$*" in
 "compose version --short") [ -n "$FAKE_COMPOSE" ] || exit 1; echo "$FAKE_COMPOSE" ;;
 "buildx version") [ -n "$FAKE_BUILDX" ] || { echo "docker: unknown command: docker buildx" >&2; exit 1; }
     echo "github.com/docker/buildx $FAKE_BUILDX 0123abc" ;;
-"compose config --quiet") [ -z "$FAKE_CONFIG_ERROR" ] || { echo "$FAKE_CONFIG_ERROR" >&2; exit 15; } ;;
+"compose config --quiet") [ -z "$FAKE_CONFIG_ERROR" ] || { echo "$FAKE_CONFIG_ERROR" >&2; exit 15; }
+    [ -z "$FAKE_CONFIG_WARNING" ] || echo "$FAKE_CONFIG_WARNING" >&2 ;;
 "compose config server") printf 'services:\\n  server:\\n    image: example/server@sha256:0\\n' ;;
 "info "*Security*) echo "[name=seccomp,profile=builtin$FAKE_SECURITY name=cgroupns]" ;;
 "info "*) echo "$PWD" ;;

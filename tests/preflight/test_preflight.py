@@ -144,3 +144,9 @@ def test_a_folder_the_containers_cannot_write_is_named(machine: Machine) -> None
     (machine.project / "outputs").chmod(0o755)
     assert done.returncode == 1
     assert done.stderr.startswith("FAIL  folders    outputs/ belongs to")
+
+
+def test_what_compose_warns_of_is_shown_and_not_taken_for_ready_in_silence(machine: Machine) -> None:
+    warning = 'The "R3_SERVER_CPUS" variable is not set. Defaulting to a blank string.'
+    done = machine.preflight("--cpu", FAKE_CONFIG_WARNING=warning)
+    assert f"note  compose    it warns: {warning}" in done.stdout
