@@ -5,6 +5,7 @@ What a model writes never runs on it. It names the file, and `run_sql` has the s
 """
 
 import sqlite3
+import threading
 from pathlib import Path
 
 from src.base.paths import near
@@ -12,6 +13,8 @@ from src.base.printable import quoted
 from src.run_sql.contract import TABLES
 from src.run_sql.engine import check_file
 from src.run_sql.worker import Worker
+
+READING = threading.Lock()
 
 
 class Reservo(sqlite3.Connection):
@@ -46,13 +49,14 @@ def file_of(con: sqlite3.Connection) -> bytes:
     """
     cursor = con.cursor()
     cursor.row_factory = None
-    factory = con.text_factory
-    con.text_factory = bytes  # a path need not be text
-    try:
-        # subtle: the table-valued form of this PRAGMA would wait for a writer, to read the schema
-        found = cursor.execute("PRAGMA database_list").fetchall()
-    finally:
-        con.text_factory = factory
+    with READING:  # threads may share a connection, and each would take the other's setting for the caller's
+        factory = con.text_factory
+        con.text_factory = bytes  # a path need not be text
+        try:
+            # subtle: the table-valued form of this PRAGMA would wait for a writer, to read the schema
+            found = cursor.execute("PRAGMA database_list").fetchall()
+        finally:
+            con.text_factory = factory
     return next((bytes(file or b"") for _, name, file in found if name == b"main"), b"")
 
 

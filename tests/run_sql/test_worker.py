@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from src.run_sql import open_reservo, run_sql, serve, validate
+from src.run_sql import guard, open_reservo, run_sql, serve, validate
 from src.run_sql.guard import Reservo
 from src.run_sql.worker import Worker
 from tests.run_sql import harness
@@ -303,6 +303,28 @@ def test_one_connection_that_threads_share_by_wish_serves_them_one_by_one(reserv
     for thread in threads:
         thread.join()
     assert answers == [FIVE] * 8
+    con.close()
+
+
+def test_threads_that_ask_for_the_file_of_one_connection_leave_its_settings_alone(reservo: Path) -> None:
+    con = sqlite3.connect(reservo, check_same_thread=False)
+    found: list[bytes] = []
+
+    def ask() -> None:
+        found.extend(guard.file_of(con) for _ in range(300))
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=ask) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert set(found) == {bytes(reservo)} and len(found) == 8 * 300
+    assert con.text_factory is str
     con.close()
 
 
