@@ -122,6 +122,8 @@ docker service logs r3_fetch >"$work/fetch" 2>&1
 for node in "$NODE1" "$NODE2"; do
     docker -H "$node" ps --filter name=r3_server --format '{{.Names}} {{.Status}}'
 done
+# A node lets go of an overlay network with its last container there, and a command that comes just then finds none.
+docker run --detach --name anchor --network r3_inside --entrypoint sleep r3-app "$((LIMIT_S * 4))" >/dev/null
 
 say "without the key: 401"
 docker run --rm --network r3_inside --user "$USER_ID" --read-only --cap-drop ALL r3-app -c '
@@ -202,6 +204,7 @@ grep -q '^200 questions, 0 errors' "$work/fleet" || fail "something was lost"
 
 say "everything is gone again"
 docker service rm stand-in >/dev/null
+docker rm --force anchor >/dev/null
 as_user "docker stack rm r3"
 kill "$source_pid"
 source_pid=

@@ -4,7 +4,6 @@ Run alone: python -m pytest tests/run_sql/test_cases.py
 """
 
 import json
-import sqlite3
 import time
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,6 @@ from tests.run_sql.worker import expand
 
 GIVEN: list[dict[str, Any]] = json.loads((Path(__file__).parent / "cases.json").read_text(encoding="utf-8"))
 CASES = [*GIVEN, *NEIGHBOURS]
-# Answered from this SQLite on, which no longer asks the gate before it counts the elements of the query's own text.
-SINCE = {"leak2-31": (3, 53)}
 
 
 def test_no_case_is_lost_and_no_name_is_used_twice() -> None:
@@ -45,7 +42,6 @@ def test_outcome_is_the_documented_one_and_nothing_is_written(
         harness.check_answer(answer)
         harness.count(f"calls of the case tables {'answered' if answer['ok'] else 'refused'}")
     accepted = {answer["ok"] for answer in answers}
-    want = "answer" if sqlite3.sqlite_version_info >= SINCE.get(case["id"], (99,)) else case["want"]
-    expected = {"refuse": {False}, "answer": {True}}.get(want, accepted)
+    expected = {"refuse": {False}, "answer": {True}}.get(case["want"], accepted)
     assert accepted == expected, answers
     assert harness.snapshot(path.parent) == before

@@ -247,3 +247,13 @@ def test_with_every_layer_removed_the_same_calls_do_write(tmp_path: Path) -> Non
     calls = [call for case in WRITING for call in case["calls"]]
     harness.run_case(path, {"calls": calls, "layers": [], "mode": "rw", "text": False})
     assert harness.snapshot(tmp_path) != before
+
+
+def test_a_virtual_table_is_refused_by_its_program_where_the_engine_does_not_ask_the_gate(reservo: Path) -> None:
+    ungated = tuple(layer for layer in engine.LAYERS if layer is not engine.close_gate)
+    for statement in ("SELECT count(*) FROM json_each('[1]')", "SELECT count(*) FROM pragma_table_list"):
+        answer = engine.outcome(reservo, statement, 10, layers=ungated).answer
+        assert answer == {
+            "ok": False,
+            "error": "OperationalError: table-valued functions and virtual tables are not authorized",
+        }
