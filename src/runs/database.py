@@ -5,8 +5,10 @@ loaded for nothing.
 """
 
 import contextlib
+import errno
 import os
 import sqlite3
+from pathlib import Path
 
 from src.base.errors import Precondition
 from src.base.printable import excerpt
@@ -58,6 +60,8 @@ def _check_file(outputs: Outputs) -> None:
     try:
         write_ahead = in_wal_mode(database)
     except OSError as exc:
+        if exc.errno in (errno.EMFILE, errno.ENFILE):
+            raise _no_descriptors(database) from None
         raise Precondition(f"{database} cannot be read ({exc.strerror}); see its permissions") from None
     if write_ahead:
         raise Precondition(f"{database} is in WAL mode, which 'prepare' never sets; {FRESH}")
@@ -75,6 +79,13 @@ def _check_content(outputs: Outputs, db: sqlite3.Connection) -> None:
         raise Precondition(f"{outputs.database} holds {strange} rows that 'prepare' would not write; {FRESH}")
 
 
+def _no_descriptors(database: Path) -> Precondition:
+    """What a run in flight met on this machine's side: it costs no question."""
+    from src.server.failures import LOCAL, Ours  # with urllib3, which the commands without a model do not load
+
+    return Ours(f"{database} cannot be opened: {LOCAL[errno.EMFILE]}")
+
+
 def _unreadable(outputs: Outputs, exc: sqlite3.Error) -> Precondition:
     """What SQLite cannot read, with the remedy for that cause: a lock is no damage."""
     code = getattr(exc, "sqlite_errorcode", 0)  # the module's own errors have none
@@ -83,4 +94,6 @@ def _unreadable(outputs: Outputs, exc: sqlite3.Error) -> Precondition:
             f"{outputs.database} cannot be locked for reading ({exc}): another program is writing to it, or its file "
             "system has no locks; end that program, or name a folder on another file system with --outputs"
         )
+    if code & 0xFF == sqlite3.SQLITE_CANTOPEN:  # the file was read a moment ago: its own words for no descriptor left
+        return _no_descriptors(outputs.database)
     return Precondition(f"{outputs.database} cannot be read ({exc}); {FRESH}")
