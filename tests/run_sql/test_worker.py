@@ -237,14 +237,14 @@ def test_a_program_that_ends_in_any_way_of_its_own_leaves_nobody_and_says_nothin
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
 def test_a_program_that_is_killed_leaves_nobody(reservo: Path, number: signal.Signals) -> None:
-    command = [sys.executable, "-c", PROGRAM + "time.sleep(600)", str(reservo)]
+    command = [sys.executable, "-c", PROGRAM + "time.sleep(60)", str(reservo)]
     with subprocess.Popen(command, cwd=harness.ROOT, stdout=subprocess.PIPE, text=True) as program:
         assert program.stdout and program.stdout.readline() == "[[5]]\n"
         server = processes(program.pid)
         inner = [child for parent in server for child in processes(parent)]
         assert len(server) == len(inner) == 1
         program.send_signal(number)
-        program.wait()
+        program.wait(30)
     wait_until(lambda: not any(Path(f"/proc/{child}").exists() for child in server + inner))
 
 
