@@ -4,7 +4,6 @@ Not checked: that a question's text names the reference beside it; the tests do 
 """
 
 import json
-import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast, get_args
@@ -22,7 +21,6 @@ DATA = near(ROOT / "data" / "products.json")
 SCHEMA = ROOT / "configs" / "products.schema.json"
 HOSTILE_SCHEMA = ROOT / "configs" / "hostile.schema.json"
 LANGUAGES: tuple[Language, ...] = get_args(Language)
-REFERENCE = re.compile("REF-[0-9]{3}")
 LONGEST_NAME = 200  # characters, as in the schema
 REMEDY = "restore it from the repository or name another file with --data"
 
@@ -63,6 +61,8 @@ def _fault(data: object) -> str:
 
 def _fault_of_products(data: object) -> str:
     """The schema's rules for what `prepare` reads, by hand; the commands that ask the questions need the package."""
+    from src.tools import REFERENCE  # with sqlite3 and OpenSSL; `--help` reads this module too
+
     products = data.get("products") if isinstance(data, dict) else None
     if not isinstance(products, list) or not products:
         return "the file: no list of products (the package jsonschema, which says more, is not installed)"

@@ -26,8 +26,8 @@ STRANGE = (
 
 def check(outputs: Outputs) -> None:
     """Raise `Precondition` unless the database exists, is intact, is ours, and nothing else writes to it."""
-    with contextlib.closing(connect(outputs)) as db:
-        _check_content(outputs, db)
+    with opened(outputs):
+        pass
 
 
 def connect(outputs: Outputs) -> sqlite3.Connection:
@@ -41,8 +41,12 @@ def connect(outputs: Outputs) -> sqlite3.Connection:
 
 def opened(outputs: Outputs) -> "contextlib.closing[sqlite3.Connection]":
     """Check the database and open it for a block, for a command that needs it once."""
-    check(outputs)
-    return contextlib.closing(connect(outputs))
+    with contextlib.ExitStack() as unless_whole:
+        db = connect(outputs)
+        unless_whole.callback(db.close)
+        _check_content(outputs, db)
+        unless_whole.pop_all()
+    return contextlib.closing(db)
 
 
 def _check_file(outputs: Outputs) -> None:

@@ -4,8 +4,6 @@ Run alone: python -m pytest tests/run_sql/test_ask.py
 """
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,7 +13,7 @@ from src.run_sql.cli import main
 from src.run_sql.guard import Reservo
 from tests.run_sql import harness
 from tests.run_sql.test_cli import run
-from tests.support.faulty_server import FaultyServer, Request, Step, completion, hang_up, http, send, serving
+from tests.support.faulty_server import answering, completion, http
 
 GOOD = "SELECT count(*) FROM rooms"
 BAD = "SELECT SUM(b.total) FROM bookings b"
@@ -26,20 +24,6 @@ QUESTION = "¿Cuántas salas hay?"
 def proposal(query: str) -> bytes:
     """Return a reply that proposes `query`."""
     return http(completion(json.dumps({"query": query})))
-
-
-@contextmanager
-def answering(*replies: bytes | None) -> Iterator[FaultyServer]:
-    """Serve these replies to the completions, in order; None, and any more than these, hangs up."""
-
-    def plan(request: Request) -> Sequence[Step] | None:
-        if not request.stage:
-            return None
-        reply = replies[request.number] if request.number < len(replies) else None
-        return [hang_up] if reply is None else [send(reply)]
-
-    with serving(plan) as server:
-        yield server
 
 
 def test_the_first_accepted_query_ends_it(reservo: Path) -> None:

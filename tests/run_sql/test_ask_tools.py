@@ -4,7 +4,7 @@ Run alone: python -m pytest tests/run_sql/test_ask_tools.py
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,8 @@ from src.run_sql import run_sql_tool
 from src.run_sql.ask import MAX_ATTEMPTS
 from src.run_sql.cli import main
 from tests.run_sql import harness
-from tests.support.faulty_server import MODEL, FaultyServer, Request, Step, completion, hang_up, http, send, serving
+from tests.support import faulty_server
+from tests.support.faulty_server import MODEL, FaultyServer, Request, completion, http
 
 QUESTION = "¿Cuántas salas hay?"
 GOOD = "SELECT count(*) FROM rooms"
@@ -33,15 +34,8 @@ def calling(query: Any, name: str = "run_sql", identity: str = "call_7", **more:
 
 @contextmanager
 def answering(monkeypatch: pytest.MonkeyPatch, *replies: bytes | None) -> Iterator[FaultyServer]:
-    """Serve these replies to the completions, in order; None, and any more than these, hangs up."""
-
-    def plan(request: Request) -> Sequence[Step] | None:
-        if not request.stage:
-            return None
-        reply = replies[request.number] if request.number < len(replies) else None
-        return [hang_up] if reply is None else [send(reply)]
-
-    with serving(plan) as server:
+    """Serve these replies, as `faulty_server.answering`, under the address that the program asks."""
+    with faulty_server.answering(*replies) as server:
         monkeypatch.setenv("LLM_BASE_URL", server.url)
         yield server
 

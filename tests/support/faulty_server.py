@@ -216,3 +216,17 @@ def serving(plan: Plan = lambda _: None, port: int = 0) -> Iterator[FaultyServer
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+@contextmanager
+def answering(*replies: bytes | None) -> Iterator[FaultyServer]:
+    """Serve these replies to the completions, in order; None, and any more than these, hangs up."""
+
+    def plan(request: Request) -> Sequence[Step] | None:
+        if not request.stage:
+            return None
+        reply = replies[request.number] if request.number < len(replies) else None
+        return [hang_up] if reply is None else [send(reply)]
+
+    with serving(plan) as server:
+        yield server
