@@ -1,8 +1,10 @@
 """Options that several commands of `src.cli` take."""
 
 import argparse
+import os
 from pathlib import Path
 
+from src.base.records import Language
 from src.base.registry import Option
 from src.runs import catalog
 
@@ -14,13 +16,23 @@ def data(parser: argparse.ArgumentParser) -> None:
 
 
 def language(of: str) -> Option:
-    """`--lang`: the language of what the command is about, e.g. `questions`."""
+    """`--lang`: the language of what the command is about, e.g. `questions`; R3_LANG is its default."""
 
     def add(parser: argparse.ArgumentParser) -> None:
-        help_text = f"language of the {of}: %(choices)s (default: %(default)s)"
-        parser.add_argument("--lang", choices=catalog.LANGUAGES, default="en", metavar="LANG", help=help_text)
+        named = os.environ.get("R3_LANG") or "en"
+        default = named if named in catalog.LANGUAGES else f"R3_LANG={named}"  # its name goes into the error
+        help_text = f"language of the {of}: {', '.join(catalog.LANGUAGES)} (default: R3_LANG, else en)"
+        parser.add_argument("--lang", type=_language, default=default, metavar="LANG", help=help_text)
 
     return add
+
+
+def _language(text: str) -> Language:
+    """A language that the questions have; `argparse` reads the default with it as well, if `--lang` is not given."""
+    for language in catalog.LANGUAGES:
+        if text == language:
+            return language
+    raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(catalog.LANGUAGES)}")
 
 
 def guard_answers(default: bool) -> Option:

@@ -3,19 +3,20 @@
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from src.base.messages import N_
 from src.measures.records import Beyond, Concerned, Measure, Wording
 from src.wording.check import FAULTS
 
 MEASURES: tuple[tuple[Measure, str], ...] = (
-    ("queries", "questions asked"),
-    ("observation_correct", "share read correctly from the database"),
-    ("errors", "refused or failed questions"),
-    ("answer_marker_present", "share of answers with the stock number, or introuvable"),
-    ("mean_ms", "mean time of a question, both generations"),
+    ("queries", N_("questions asked")),
+    ("observation_correct", N_("share read correctly from the database")),
+    ("errors", N_("refused or failed questions")),
+    ("answer_marker_present", N_("share of answers with the stock number, or introuvable")),
+    ("mean_ms", N_("mean time of a question, both generations")),
 )
 SHARES: tuple[tuple[Literal["whole_number_present", "marker_present"], str], ...] = (
-    ("whole_number_present", "with the stock as a whole number"),
-    ("marker_present", "with the marker"),
+    ("whole_number_present", N_("with the stock as a whole number")),
+    ("marker_present", N_("with the marker")),
 )
 
 

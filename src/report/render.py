@@ -9,15 +9,20 @@ import base64
 import hashlib
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from src.base import printable
 from src.base.errors import Precondition
-from src.base.records import JsonObject, JsonValue, Run
+from src.base.messages import translator
+from src.base.records import JsonObject, JsonValue, Language, Run
 from src.report.content import TEXTS_BUDGET, content
 from src.report.question import duration, shown
 from src.report.space import STRIP, lay_out
 from src.runs import runfile, store
 from src.runs.outputs import Outputs
+
+if TYPE_CHECKING:
+    import jinja2
 
 NO_BREAK = "\u00a0"  # in our own figures, `8.1 s`
 HERE = Path(__file__).parent
@@ -42,30 +47,13 @@ def _optional(path: Path) -> JsonObject | None:
 
 def page(run: Run, evaluation: JsonValue, negatives: JsonValue) -> str:
     """Return the page about `run`; the other two are the contents of their files, or `None` where there is none."""
-    try:
-        import jinja2
-        from markupsafe import Markup
-    except ImportError as exc:
-        raise Precondition(
-            f"the report needs Jinja2 ({exc}); install it with: pip install --require-hashes -r configs/app.lock"
-        ) from exc
-    engine = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_fit,
-    )
-    engine.filters["shown"] = shown
-    engine.filters["duration"] = duration
-    engine.filters["of"] = lambda count, word: f"{count} {word}" if count == 1 else f"{count} {word}s"
-    engine.filters["tojson_text"] = lambda value: shown(json.dumps(value, ensure_ascii=False, indent=2), TEXTS_BUDGET)
+    made = engine("en")
+    from markupsafe import Markup  # of Jinja2
+
     style, script = ((HERE / f"page.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
-    template = engine.get_template("page.html.j2")
     told = content(run, evaluation, negatives)
     lay_out(told["questions"])
-    return template.render(
+    return made.get_template("page.html.j2").render(
         **told,
         strip=STRIP,
         style=Markup(style),  # noqa: S704  # our own files, not data
@@ -73,6 +61,36 @@ def page(run: Run, evaluation: JsonValue, negatives: JsonValue) -> str:
         policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "base-uri 'none'; form-action 'none'",
     )
+
+
+def engine(language: Language) -> "jinja2.Environment":
+    """Return the template's engine, whose `_(...)` and `{% trans %}` speak this language.
+
+    Subtle: the catalogue's text is HTML of our own, and a value inside a sentence is escaped but does not pass `_fit`:
+    what is foreign goes in as `{% trans name=server.model|shown %}`. Raises `Precondition` without the library.
+    """
+    try:
+        import jinja2
+    except ImportError as exc:
+        raise Precondition(
+            f"the report needs Jinja2 ({exc}); install it with: pip install --require-hashes -r configs/app.lock"
+        ) from exc
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_fit,
+        extensions=["jinja2.ext.i18n"],
+    )
+    made.policies["ext.i18n.trimmed"] = True  # a sentence may be written over several lines
+    made.install_gettext_translations(translator(language), newstyle=True)  # type: ignore[attr-defined]  # of i18n
+    made.filters["shown"] = shown
+    made.filters["duration"] = duration
+    made.filters["of"] = lambda count, word: f"{count} {word}" if count == 1 else f"{count} {word}s"
+    made.filters["tojson_text"] = lambda value: shown(json.dumps(value, ensure_ascii=False, indent=2), TEXTS_BUDGET)
+    return made
 
 
 def _fit(value: object) -> object:

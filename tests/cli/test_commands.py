@@ -140,7 +140,7 @@ def test_a_damaged_database_is_named_and_left(content: bytes, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (["agent", "--lang", "xx"], "invalid choice: 'xx' (choose from "),
+        (["agent", "--lang", "xx"], "--lang: 'xx' is none of en, es, vi, fr"),
         (["fly"], "'fly'"),
         ([], "COMMAND"),
         (["ask"], "question"),

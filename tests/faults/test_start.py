@@ -202,6 +202,8 @@ SETTINGS = [
     ("LLM_TIMEOUT_S", "1e9"),
     ("LLM_TIMEOUT_S", "two\x1b[2J"),
     ("LLM_WAIT_S", "soon"),
+    ("R3_LANG", "klingon"),
+    ("R3_LANG", "e\x1b[2J"),
 ]
 
 
