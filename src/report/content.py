@@ -11,7 +11,8 @@ from typing import Any, TypeGuard, cast
 from src.base.records import JsonValue, Negatives, Result, Run
 from src.measures import beyond, published, rows
 from src.measures.records import Evaluation, Measure, Times
-from src.report.question import FILTERS, OUTCOMES, SHORT, TEXT_SHOWN, duration, question, shown
+from src.measures.verdicts import OUTCOMES, SHORT
+from src.report.question import FILTERS, TEXT_SHOWN, duration, question, shown
 from src.report.records import Bars, Figures, Page, Panel, Part, Verdict
 from src.wording import check
 

@@ -9,7 +9,7 @@ import json
 
 from src.base.printable import excerpt, visible
 from src.base.records import Result
-from src.measures import beyond
+from src.measures import beyond, verdicts
 from src.report.records import Cell, Panel
 from src.runs.results import CHECKS, observed, read_another, refused_by
 from src.wording import check
@@ -19,17 +19,6 @@ SAID_SHOWN = 40  # characters of the model's sentence in the line of a closed qu
 WHY_SHOWN = 60  # characters of an error there
 TEXT_SHOWN = 2000  # characters of one text on the page; agent.json has the whole
 
-# What became of a question: the letter of the stage that decided (for small cells), a sign, the words of the legend.
-# Hostile questions have no reference, hence the last.
-OUTCOMES = {
-    "right": ("", "✓", "read correctly, no fault found in the model’s sentence"),
-    "wording": ("S", "✗", "read correctly, a fault in the model’s sentence"),
-    "missing": ("S", "✗", "read correctly, the model’s sentence lacks the number"),
-    "other": ("O", "≠", "another product was read than the one asked about"),
-    "refused": ("P", "✗", "proposal refused, nothing read"),
-    "failed": ("!", "✗", "the server or the database failed"),
-    "unjudged": ("", "?", "a product was read; the question has no reference to compare it with"),
-}
 FILTERS = {
     "other": "another product read",
     "marker": "published marker missing",
@@ -39,19 +28,6 @@ FILTERS = {
     "replaced": "replaced",
     "refused": "refused or failed",
     "slow": "slow (slowest 5 %)",
-}
-# The faults of a sentence in as few words as possible, for a line among many.
-SHORT = {
-    "no_answer": "no answer",
-    "cut": "cut",
-    "figure_missing": "number missing",
-    "unsupported_number": "another number",
-    "zero_as_not_found": "0 described as not found",
-    "stock_as_not_found": "stock described as not found",
-    "stock_as_none": "stock described as none",
-    "not_found_as_stock": "unknown product described as a stock",
-    "not_listed": "words no list allows",
-    "no_lists": "a language without lists",
 }
 NOT_REACHED: Cell = ("none", "–", "not reached")
 
@@ -72,8 +48,8 @@ def duration(milliseconds: float) -> str:
 
 def question(result: Result, slow: bool, limit: int, guarded: bool) -> Panel:
     """Return one question for the page; `limit` bounds each of its texts, `guarded` adds the delivered sentence."""
-    faults, other = _faults(result), read_another(result)
-    outcome = _outcome(result, faults, other)
+    faults, other = verdicts.faults(result), read_another(result)
+    outcome = verdicts.outcome(result, faults)
     compact, raw = _proposal(result, limit)
     heading = excerpt(result["query"], min(limit, HEADING_SHOWN))
     return {
@@ -109,16 +85,6 @@ def _said_in_short(result: Result, faults: list[str], other: tuple[str, str] | N
     return " · ".join(part for part in parts[:-1] if not part.startswith("said “"))
 
 
-def _faults(result: Result) -> list[str]:
-    """Return the faults of the model's sentence as `evaluate` counts them; none where nothing was read."""
-    seen, answer = observed(result), result["answer"]
-    if seen is None:
-        return []
-    if answer is None:
-        return ["no_answer"]
-    return check.faults(answer["raw"], seen, result["trace"][0]["call"]["arguments"]["ref"], answer["finish_reason"])
-
-
 def _marked(result: Result, limit: int) -> list[tuple[str, bool]] | None:
     """Return the model's text in pieces, each with whether no list allows it; a text that is cut has no marks."""
     if result["answer"] is None:
@@ -139,18 +105,6 @@ def _because(result: Result, faults: list[str]) -> list[str]:
     given = result.get("delivered")
     reasons = given["reasons"] if given else []
     return [visible(check.FAULTS.get(reason, reason)) for reason in reasons if reason not in faults]
-
-
-def _outcome(result: Result, faults: list[str], other: tuple[str, str] | None) -> str:
-    if not result["trace"]:
-        return "refused" if refused_by(result) else "failed"
-    if other:
-        return "other"
-    if result["answer"] is None:
-        return "failed"
-    if "ref" not in result:
-        return "unjudged"
-    return "missing" if "figure_missing" in faults else "wording" if faults else "right"
 
 
 def _flags(result: Result, faults: list[str], other: tuple[str, str] | None, slow: bool) -> list[str]:
@@ -191,21 +145,21 @@ def _read_cell(result: Result, other: tuple[str, str] | None, before: str) -> Ce
         return ("failed", "✗", "the database could not be read") if before == "right" else NOT_REACHED
     if other:
         return ("other", "≠", visible(f"asked {other[0]}, read {other[1]}"))
-    return ("right", "✓", "read correctly") if "ref" in result else ("unjudged", "?", OUTCOMES["unjudged"][2])
+    return ("right", "✓", "read correctly") if "ref" in result else ("unjudged", "?", verdicts.OUTCOMES["unjudged"][2])
 
 
 def _sentence_cell(result: Result, faults: list[str]) -> Cell:
     if observed(result) is None:
         return NOT_REACHED
     if result["answer"] is None:
-        return ("failed", "✗", SHORT["no_answer"])
+        return ("failed", "✗", verdicts.SHORT["no_answer"])
     if faults:
         return ("missing" if "figure_missing" in faults else "wording", "✗", _named(faults))
     return ("right", "✓", "no fault found")
 
 
 def _named(faults: list[str]) -> str:
-    return ", ".join(SHORT[name] for name in faults)
+    return ", ".join(verdicts.SHORT[name] for name in faults)
 
 
 def _summary(result: Result, faults: list[str], other: tuple[str, str] | None) -> list[str]:

@@ -15,7 +15,7 @@ class Panel(TypedDict):
     id: int
     heading: str
     query: str | None  # None where the heading is the whole of it
-    outcome: str  # a key of `question.OUTCOMES`
+    outcome: str  # a key of `verdicts.OUTCOMES`
     flags: list[str]  # keys of `question.FILTERS`
     clean: bool  # read correctly, and no fault found in the sentence
     cells: list[Cell]  # one for each stage

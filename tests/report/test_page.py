@@ -14,6 +14,7 @@ import pytest
 
 from src.base.errors import Precondition
 from src.cli import main
+from src.measures import verdicts
 from src.report import content, question, render
 from src.report.records import Panel
 from src.runs.outputs import Outputs
@@ -114,7 +115,7 @@ def said(reader: Reader) -> str:
 def test_every_outcome_and_the_check_that_decided_are_shown(broken: Outputs) -> None:
     source, reader = read(broken)
     questions = questions_of(broken)
-    assert {question["outcome"] for question in questions} == set(question.OUTCOMES) - {"unjudged"}
+    assert {question["outcome"] for question in questions} == set(verdicts.OUTCOMES) - {"unjudged"}
     decided = {check for question in questions for state, check in question["checks"] if state == "refused"}
     assert decided == set(CHECKS)
     for words in ("Proposition tronquée", "Outil interdit ou appel mal formé", "Référence ou arguments invalides"):
@@ -156,7 +157,7 @@ def test_a_run_that_reads_right_from_a_database_of_other_records_is_contradicted
 def test_the_verdict_names_the_counts_and_the_most_frequent_faults(broken: Outputs) -> None:
     _, reader = read(broken)
     questions = questions_of(broken)
-    counts = {outcome: sum(q["outcome"] == outcome for q in questions) for outcome in question.OUTCOMES}
+    counts = {outcome: sum(q["outcome"] == outcome for q in questions) for outcome in verdicts.OUTCOMES}
     right = counts["right"] + counts["wording"] + counts["missing"]
     failed_after_reading = sum(q["outcome"] == "failed" and q["observation"] is not None for q in questions)
     line = (

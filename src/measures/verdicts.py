@@ -1,0 +1,58 @@
+"""The verdict on one answer: right, or which stage went wrong first; the same words on the terminal and on the page.
+
+A sentence without a fault is one in which the checks of `wording` found none, which is not to say that it is true.
+"""
+
+from collections.abc import Sequence
+
+from src.base.records import Result
+from src.runs.results import observed, read_another, refused_by
+from src.wording import check
+
+# What became of a question: the letter of the stage that decided (for small cells), a sign, the words of the legend.
+# Hostile questions have no reference, hence the last.
+OUTCOMES = {
+    "right": ("", "✓", "read correctly, no fault found in the model’s sentence"),
+    "wording": ("S", "✗", "read correctly, a fault in the model’s sentence"),
+    "missing": ("S", "✗", "read correctly, the model’s sentence lacks the number"),
+    "other": ("O", "≠", "another product was read than the one asked about"),
+    "refused": ("P", "✗", "proposal refused, nothing read"),
+    "failed": ("!", "✗", "the server or the database failed"),
+    "unjudged": ("", "?", "a product was read; the question has no reference to compare it with"),
+}
+# The faults of a sentence in as few words as possible, for a line among many.
+SHORT = {
+    "no_answer": "no answer",
+    "cut": "cut",
+    "figure_missing": "number missing",
+    "unsupported_number": "another number",
+    "zero_as_not_found": "0 described as not found",
+    "stock_as_not_found": "stock described as not found",
+    "stock_as_none": "stock described as none",
+    "not_found_as_stock": "unknown product described as a stock",
+    "not_listed": "words no list allows",
+    "no_lists": "a language without lists",
+}
+
+
+def faults(result: Result) -> list[str]:
+    """Return the faults of the model's sentence as `evaluate` counts them; none where nothing was read."""
+    seen, answer = observed(result), result["answer"]
+    if seen is None:
+        return []
+    if answer is None:
+        return ["no_answer"]
+    return check.faults(answer["raw"], seen, result["trace"][0]["call"]["arguments"]["ref"], answer["finish_reason"])
+
+
+def outcome(result: Result, found: Sequence[str]) -> str:
+    """Return what became of a question, a key of `OUTCOMES`; `found` are the faults of its sentence."""
+    if not result["trace"]:
+        return "refused" if refused_by(result) else "failed"
+    if read_another(result):
+        return "other"
+    if result["answer"] is None:
+        return "failed"
+    if "ref" not in result:
+        return "unjudged"
+    return "missing" if "figure_missing" in found else "wording" if found else "right"
