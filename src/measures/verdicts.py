@@ -5,33 +5,35 @@ A sentence without a fault is one in which the checks of `wording` found none, w
 
 from collections.abc import Sequence
 
+from src.base.messages import N_
 from src.base.records import Result
 from src.runs.results import observed, read_another, refused_by
 from src.wording import check
 
-# What became of a question: the letter of the stage that decided (for small cells), a sign, the words of the legend.
-# Hostile questions have no reference, hence the last.
+# What became of a question: a sign that needs no colour, and the words of the legend. Hostile questions have no
+# reference, hence the last.
 OUTCOMES = {
-    "right": ("", "✓", "read correctly, no fault found in the model’s sentence"),
-    "wording": ("S", "✗", "read correctly, a fault in the model’s sentence"),
-    "missing": ("S", "✗", "read correctly, the model’s sentence lacks the number"),
-    "other": ("O", "≠", "another product was read than the one asked about"),
-    "refused": ("P", "✗", "proposal refused, nothing read"),
-    "failed": ("!", "✗", "the server or the database failed"),
-    "unjudged": ("", "?", "a product was read; the question has no reference to compare it with"),
+    "right": ("✓", N_("read correctly, no fault found in the model’s sentence")),
+    "wording": ("✗", N_("read correctly, a fault in the model’s sentence")),
+    "missing": ("∅", N_("read correctly, the model’s sentence lacks the number")),
+    "cut": ("…", N_("read correctly, the model’s sentence is cut off, with no other fault found")),
+    "other": ("≠", N_("another product was read than the one asked about")),
+    "refused": ("■", N_("proposal refused, nothing read")),
+    "failed": ("!", N_("the server or the database failed")),
+    "unjudged": ("?", N_("a product was read; the question has no reference to compare it with")),
 }
 # The faults of a sentence in as few words as possible, for a line among many.
 SHORT = {
-    "no_answer": "no answer",
-    "cut": "cut",
-    "figure_missing": "number missing",
-    "unsupported_number": "another number",
-    "zero_as_not_found": "0 described as not found",
-    "stock_as_not_found": "stock described as not found",
-    "stock_as_none": "stock described as none",
-    "not_found_as_stock": "unknown product described as a stock",
-    "not_listed": "words no list allows",
-    "no_lists": "a language without lists",
+    "no_answer": N_("no answer"),
+    "cut": N_("cut off"),
+    "figure_missing": N_("number missing"),
+    "unsupported_number": N_("another number"),
+    "zero_as_not_found": N_("0 described as not found"),
+    "stock_as_not_found": N_("stock described as not found"),
+    "stock_as_none": N_("stock described as none"),
+    "not_found_as_stock": N_("unknown product described as a stock"),
+    "not_listed": N_("words no list allows"),
+    "no_lists": N_("a language without lists"),
 }
 
 
@@ -55,4 +57,11 @@ def outcome(result: Result, found: Sequence[str]) -> str:
         return "failed"
     if "ref" not in result:
         return "unjudged"
-    return "missing" if "figure_missing" in found else "wording" if found else "right"
+    return sentence(found)
+
+
+def sentence(found: Sequence[str]) -> str:
+    """Return the outcome of a sentence with these faults: the worst of them decides, and a cut is the least."""
+    if "figure_missing" in found:
+        return "missing"
+    return "right" if not found else "cut" if list(found) == ["cut"] else "wording"

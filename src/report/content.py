@@ -14,7 +14,6 @@ from src.measures.records import Evaluation, Measure, Times
 from src.measures.verdicts import OUTCOMES, SHORT
 from src.report.question import FILTERS, TEXT_SHOWN, duration, question, shown
 from src.report.records import Bars, Figures, Page, Panel, Part, Verdict
-from src.wording import check
 
 TEXTS_BUDGET = 200_000  # characters of all texts of one kind
 LEAST_SHOWN = 200  # characters of one text, however many questions there are
@@ -86,14 +85,13 @@ def _verdict(results: list[Result], questions: list[Panel], figures: Figures | N
         f"{counts['refused']} refused",
     ]
     said += [f"{counts['failed']} failed"] if counts["failed"] else []
-    words = {**SHORT, "cut": check.FAULTS["cut"]}
     frequent = Counter(name for q in questions for name in q["fault_names"]).most_common(FREQUENT)
     others = [q for q in questions if q["other"]]
     by_data = figures["right"] if figures else right
     replaced = sum("replaced" in q["flags"] for q in questions)
     return {
         "line": " · ".join(said),
-        "frequent": ", ".join(f"{words[name]} ({count})" for name, count in frequent),
+        "frequent": ", ".join(f"{SHORT[name]} ({count})" for name, count in frequent),
         "others": others[:OTHERS_NAMED],
         "others_left": len(others) - len(others[:OTHERS_NAMED]),
         "replaced": replaced if any("delivered" in result for result in results) else None,

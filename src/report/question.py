@@ -59,7 +59,7 @@ def question(result: Result, slow: bool, limit: int, guarded: bool) -> Panel:
         "outcome": outcome,
         "flags": _flags(result, faults, other, slow),
         "clean": observed(result) is not None and not faults and other is None,
-        "cells": _cells(result, faults, other, outcome, guarded),
+        "cells": _cells(result, faults, other, guarded),
         "summary": " · ".join(_summary(result, faults, other)),
         "proposal": compact,
         "proposal_raw": raw,
@@ -122,40 +122,42 @@ def _flags(result: Result, faults: list[str], other: tuple[str, str] | None, slo
     return [name for name, is_so in flags.items() if is_so]
 
 
-def _cells(result: Result, faults: list[str], other: tuple[str, str] | None, outcome: str, guarded: bool) -> list[Cell]:
+def _cell(outcome: str, words: str) -> Cell:
+    return (outcome, verdicts.OUTCOMES[outcome][0], words)
+
+
+def _cells(result: Result, faults: list[str], other: tuple[str, str] | None, guarded: bool) -> list[Cell]:
     """The outcome of each stage, in order; the words are for those who cannot see the sign."""
     refused, given = refused_by(result), result.get("delivered")
-    if observed(result) is not None:
-        first: Cell = ("right", "✓", "passed every check")
-    elif refused:
-        first = ("refused", "✗", f"refused by the check: {refused}")
+    if refused:
+        first = _cell("refused", f"refused by the check: {refused}")
+    elif result["proposal"]:
+        first = _cell("right", "passed every check")
     else:
-        first = ("right", "✓", "passed every check") if result["proposal"] else ("failed", "✗", "no usable reply")
+        first = _cell("failed", "no usable reply")
     cells = [first, _read_cell(result, other, first[0]), _sentence_cell(result, faults)]
     if guarded:
         replaced = given is not None and given["source"] == "observation"
         words = "replaced by a sentence from the observation" if replaced else "the model’s own sentence"
-        about = ("other", "≠", f"{words}, about another product") if other else ("right", "✓", words)
+        about = _cell("other", f"{words}, about another product") if other else _cell("right", words)
         cells.append(about if given else NOT_REACHED)
     return cells
 
 
 def _read_cell(result: Result, other: tuple[str, str] | None, before: str) -> Cell:
     if observed(result) is None:
-        return ("failed", "✗", "the database could not be read") if before == "right" else NOT_REACHED
+        return _cell("failed", "the database could not be read") if before == "right" else NOT_REACHED
     if other:
-        return ("other", "≠", visible(f"asked {other[0]}, read {other[1]}"))
-    return ("right", "✓", "read correctly") if "ref" in result else ("unjudged", "?", verdicts.OUTCOMES["unjudged"][2])
+        return _cell("other", visible(f"asked {other[0]}, read {other[1]}"))
+    return _cell("right", "read correctly") if "ref" in result else _cell("unjudged", verdicts.OUTCOMES["unjudged"][1])
 
 
 def _sentence_cell(result: Result, faults: list[str]) -> Cell:
     if observed(result) is None:
         return NOT_REACHED
     if result["answer"] is None:
-        return ("failed", "✗", verdicts.SHORT["no_answer"])
-    if faults:
-        return ("missing" if "figure_missing" in faults else "wording", "✗", _named(faults))
-    return ("right", "✓", "no fault found")
+        return _cell("failed", verdicts.SHORT["no_answer"])
+    return _cell(verdicts.sentence(faults), _named(faults) or "no fault found")
 
 
 def _named(faults: list[str]) -> str:

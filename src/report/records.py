@@ -93,8 +93,8 @@ class Page(TypedDict):
     questions: list[Panel]
     verdict: Verdict
     stages: tuple[str, ...]
-    outcomes: list[tuple[str, str, str, str, int]]  # key, letter, sign, words, questions
-    signs: dict[str, tuple[str, str, str]]  # letter, sign and words by outcome
+    outcomes: list[tuple[str, str, str, int]]  # key, sign, words, questions
+    signs: dict[str, tuple[str, str]]  # sign and words by outcome
     filters: list[tuple[str, str, int]]  # key, words, questions
     time: Times
     split: list[Part]

@@ -158,7 +158,7 @@ def test_the_verdict_names_the_counts_and_the_most_frequent_faults(broken: Outpu
     _, reader = read(broken)
     questions = questions_of(broken)
     counts = {outcome: sum(q["outcome"] == outcome for q in questions) for outcome in verdicts.OUTCOMES}
-    right = counts["right"] + counts["wording"] + counts["missing"]
+    right = counts["right"] + counts["wording"] + counts["missing"] + counts["cut"]
     failed_after_reading = sum(q["outcome"] == "failed" and q["observation"] is not None for q in questions)
     line = (
         f"{right + failed_after_reading} of 30 read correctly · {counts['right']} of 30 sentences without a fault · "
@@ -190,20 +190,26 @@ def test_the_matrix_has_a_row_for_each_stage_and_a_linked_column_for_each_questi
     assert re.findall(r'<th scope="row"><span>(\w+)</span>', matrix) == stages * 6
 
 
+def test_no_two_outcomes_share_a_sign() -> None:
+    signs = [sign for sign, _ in verdicts.OUTCOMES.values()]
+    assert len(set(signs)) == len(signs) and all(len(sign) == 1 for sign in signs)
+
+
 def test_a_stage_that_was_not_reached_is_neither_right_nor_wrong(broken: Outputs) -> None:
     signs = {q["id"]: "".join(sign for _, sign, _ in q["cells"]) for q in questions_of(broken)}
-    assert signs[3] == "✗–––"  # delete: refused
-    assert signs[6] == "✗–––"  # no usable reply
-    assert signs[1] == "✓✓✗✓"  # 90 for 9, replaced
+    assert signs[3] == "■–––"  # delete: refused
+    assert signs[6] == "!–––"  # no usable reply
+    assert signs[1] == "✓✓∅✓"  # 90 for 9, replaced
+    assert signs[10] == "✓✓…✓"  # cut, and nothing worse
     assert signs[24] == "✓≠✓≠"  # REF-010 for REF-059
-    assert signs[12] == "✓✓✗✓"  # the second generation failed
+    assert signs[12] == "✓✓!✓"  # the second generation failed
 
 
 def test_a_closed_question_shows_its_evidence(broken: Outputs) -> None:
     summaries = {q["id"]: q["summary"] for q in questions_of(broken)}
     assert summaries[1].startswith("stock 9 · said “There are 90 units.” · number missing, another number · replaced ")
     assert summaries[10].startswith("stock 21 · said “21 and so on and so on")
-    assert "…” · cut · replaced" in summaries[10]
+    assert "…” · cut off · replaced" in summaries[10]
     assert summaries[9].startswith("not found · said “The stock of REF-999 is 12.” · number missing, another number,")
     assert summaries[3].startswith("refused (tool and shape): Outil interdit ou appel mal formé · ")
     assert summaries[6].startswith("failed: ")
