@@ -12,7 +12,7 @@ from src.base.errors import Precondition
 from src.base.records import Observation, Result, Run
 from src.measures.records import Change, Changes, Stage
 from src.runs import runfile
-from src.runs.differences import differing, in_words
+from src.runs.differences import differing, listed
 
 # Parts of the provenance that two comparable runs share. `guard_answers` is not one: the model's text is the same.
 SAME = ("server", "generation", "language", "data", "database", "jobs", "platform", "cpu")
@@ -31,8 +31,8 @@ def against(run: Run, other: Run, name: str) -> Changes:
     Raises `Precondition` naming each condition that differs.
     """
     here, there = run["provenance"], other["provenance"]
-    different = [in_words(*found) for found in differing(there, here, SAME)] + _incomplete(run, other)
-    if different:
+    found = differing(there, here, SAME)
+    if different := [*([listed(found)] if found else []), *_incomplete(run, other)]:
         raise Precondition(f"these runs cannot be compared: {'; '.join(different)}")
     notes = {name: [then, now] for name, then, now in differing(there, here, NOTED)}
     return {"run": name, "notes": notes, "questions": len(run["results"]), "changed": changed([other, run])}

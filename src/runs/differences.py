@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from src.base.printable import dumps
 
+MOST = 6  # differences named in one line; another server differs in fifty
 SHOWN = 80  # characters of a value in a line about a difference
 BEFORE = 20  # of them before the place where two long values diverge
 
@@ -15,12 +16,18 @@ def differing(
     found: list[tuple[str, object, object]] = []
     for name in names:
         theirs, ours = there.get(name), here.get(name)
-        if isinstance(theirs, dict) and isinstance(ours, dict):
-            inner = differing(theirs, ours, sorted({*theirs, *ours}))
+        if isinstance(theirs, dict) and isinstance(ours, dict) and theirs and ours:
+            inner = differing(theirs, ours, list({**theirs, **ours}))
             found += [(f"{name}.{key}", then, now) for key, then, now in inner]
         elif theirs != ours:
             found.append((name, theirs, ours))
     return found
+
+
+def listed(found: Sequence[tuple[str, object, object]]) -> str:
+    """Say the differences that `differing` found, the first few: `server.slots: 1 there, 4 here; and 3 more`."""
+    more = [f"and {len(found) - MOST} more"] if len(found) > MOST else []
+    return "; ".join([*(in_words(*each) for each in found[:MOST]), *more])
 
 
 def in_words(name: str, there: object, here: object) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from src.base.errors import Precondition
 from src.base.records import JsonValue, Question, Result
 from src.runs import runfile, store
-from src.runs.differences import differing, in_words
+from src.runs.differences import differing, listed
 from src.runs.outputs import Outputs
 from src.runs.session import Run, Say
 
@@ -49,7 +49,7 @@ def resume(run: Run, say: Say) -> None:
     if different := [each for each in different if each[0] != "server.replicas"]:
         raise Precondition(
             f"the interrupted run in {journal} was made under different conditions: "
-            f"{'; '.join(in_words(*each) for each in different)}; "
+            f"{listed(different)}; "
             "finish it under its own conditions, or start anew without --resume"
         )
     run.results, damaged = _finished(entries[1:], run.questions)

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from src.base.errors import Precondition, ServerUnavailable
 from src.base.records import Server
 from src.runs import provenance
-from src.runs.differences import differing, in_words
+from src.runs.differences import differing, listed
 from src.server.client import Client
 from src.server.reply import BadReply, TransportFailure
 
@@ -26,10 +26,10 @@ def survey(server: Client) -> Server:
     said = {address: _asked(Client(server.config, address), f" at {address}") for address in addresses}
     most = max(said.values(), key=list(said.values()).count)
     for address, found in said.items():
-        if different := differing(most, found, sorted({*most, *found})):
+        if different := differing(most, found, list({**most, **found})):
             raise Precondition(
                 f"of the {len(said)} servers behind {server.config.base_url} the one at {address} is not like the "
-                f"others: {'; '.join(in_words(*each) for each in different)}; take it away, or let all serve the same"
+                f"others: {listed(different)}; take it away, or let all serve the same"
             )
     return {**most, "replicas": len(said)}
 

@@ -21,7 +21,7 @@ NOBODY_S = 15.0  # how long to retry a refused connection here: a server that wa
 # The same on another host: `server-cpu` checks the SHA-256 of its model, up to 4.7 GB, before it opens the port.
 NOBODY_ELSEWHERE_S = 60.0
 UNKNOWN_S = 5.0  # how long to retry an unresolved name
-LOADING = (codes.internal_server_error, codes.bad_gateway, codes.service_unavailable, codes.gateway_timeout)
+LOADING = (codes.bad_gateway, codes.service_unavailable, codes.gateway_timeout)
 NO_GET = (codes.method_not_allowed, codes.not_implemented)
 POLL_S = 0.5
 LEAST_S = 1.0  # one look takes this long at most, however short LLM_WAIT_S is
@@ -30,6 +30,7 @@ START = (
     "server-cpu), or use --embedded"
 )
 ADDRESS = "look at LLM_BASE_URL"
+FAILED = "see its log; a gateway may answer so where LLM_API_KEY is missing or wrong"
 
 
 class State(NamedTuple):
@@ -102,6 +103,10 @@ def _state(client: Client, seconds: float) -> State:
         return State()
     if status in (codes.unauthorized, codes.forbidden):
         return State(f"HTTP {status}", 0, "check LLM_API_KEY")
+    if status in LOADING:
+        return _loading(status, wait_s)
+    if status == codes.internal_server_error:
+        return State(f"HTTP {status}", patience(client.config.base_url), FAILED)
     return State(f"something answers there (HTTP {status}), but not as a model server", 0, ADDRESS)
 
 
@@ -113,7 +118,10 @@ def _health(client: Client, seconds: float) -> State | None:
         return None
     if status == codes.ok and isinstance(body, dict) and body.get("status") == "ok":
         return State()
-    if status in LOADING:
-        loading = ": loading the model" if status == codes.service_unavailable else ""
-        return State(f"not ready, HTTP {status}{loading}", client.config.wait_s)
-    return None
+    return _loading(status, client.config.wait_s) if status in LOADING else None
+
+
+def _loading(status: int, wait_s: float) -> State:
+    """What a server says that will answer, or a gateway in front of it."""
+    loading = ": loading the model" if status == codes.service_unavailable else ""
+    return State(f"not ready, HTTP {status}{loading}", wait_s)

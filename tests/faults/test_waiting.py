@@ -62,6 +62,29 @@ def test_a_gateway_with_a_slow_health_page_is_ready_when_its_models_are(in_a_hur
         assert ready(client(server.url)) == []
 
 
+@pytest.mark.parametrize(
+    ("models", "says"),
+    [
+        (None, None),
+        (http(b'{"error":{"message":"No api key passed in."}}', "401 Unauthorized"), r"HTTP 401 .*; check LLM_API_KEY"),
+        (http(b"Internal Server Error", "500 Oops"), r"HTTP 500 \(waited 0\..*a gateway may answer so .* LLM_API_KEY"),
+        (http(b"no healthy upstream", "503 Service Unavailable"), r"not ready, HTTP 503.*\(waited 1\..*docker compose"),
+    ],
+    ids=["its models are listed", "a key is asked for", "that fails as well", "nobody behind it yet"],
+)
+def test_a_health_page_that_fails_is_not_a_model_that_is_loading(
+    models: bytes | None, says: str | None, in_a_hurry: None
+) -> None:
+    """LiteLLM without one of its packages answers 500 where a key is missing: ten minutes' wait."""
+    failing = [send(http(b"Internal Server Error", "500 Oops"))]
+    with serving(lambda r: failing if r.path == "/health" else [send(models)] if models else None) as server:
+        if says is None:
+            assert ready(client(server.url)) == []
+            return
+        with pytest.raises(ServerUnavailable, match=says):
+            ready(client(server.url, wait_s=1))
+
+
 def test_a_server_that_is_slow_to_everything_is_given_longer_each_time(in_a_hurry: None) -> None:
     """Each page takes three times as long as the first look allows; somebody listens, so LLM_WAIT_S applies."""
     with serving(lambda _: [wait(0.6), send(http(b'{"status":"ok"}'))]) as server:

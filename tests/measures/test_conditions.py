@@ -99,6 +99,16 @@ def test_two_long_values_are_shown_from_where_they_part() -> None:
     assert "ou introuvable" in line and "ou inconnu" in line and len(line) < 250
 
 
+def test_another_server_is_told_in_one_line_its_model_first() -> None:
+    there = {"server": {"model": "one", "build": "b1", "defaults": {"top_k": 40, "top_p": 0.9}, "slots": 1}}
+    here: dict[str, Any] = {"server": {"model": "two", "build": None, "defaults": {}, "slots": None}}
+    found = differences.differing(there, here, ["server"])
+    assert [name for name, _, _ in found] == ["server.model", "server.build", "server.defaults", "server.slots"]
+    line = differences.listed(found * 10)
+    assert line.startswith('server.model: "one" there, "two" here; ') and line.endswith("; and 34 more")
+    assert line.count(" there, ") == differences.MOST
+
+
 def test_a_comparison_says_under_which_other_prompt_the_two_runs_were_made(
     make: Make, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
