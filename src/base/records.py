@@ -153,8 +153,8 @@ class Delivered(TypedDict):
     """What a customer gets, with guarded wording: `wording.deliver`."""
 
     text: str
-    source: Literal["model", "observation"]
-    reasons: list[str]  # keys of `wording.check.FAULTS`; empty where the model's own sentence is kept
+    source: Literal["model", "observation", "question"]  # the last: what was read does not answer the question
+    reasons: list[str]  # keys of `wording.deliver.REASONS`; empty where the model's own sentence is kept
 
 
 class Outcome(Question):

@@ -3,14 +3,16 @@
 from typing import cast
 
 from src import agent
+from src.base import messages
 from src.base.errors import CheckFailed, Precondition, ServerUnavailable
 from src.base.printable import is_question, say
 from src.base.records import AskProvenance, Language, Result
 from src.commands import show
 from src.runs import conditions, database, provenance, store
 from src.runs.outputs import Outputs
+from src.runs.results import observed
 from src.server.reply import BadReply, TransportFailure
-from src.wording import deliver
+from src.wording import asked, deliver
 
 
 def check(question: str) -> None:
@@ -19,6 +21,29 @@ def check(question: str) -> None:
         raise Precondition(
             'the question is empty or not UTF-8 text; ask for example "What is the stock level for REF-000?"'
         )
+
+
+def note(result: Result, language: Language) -> str | None:
+    """Say where the question and the proposal part, in the reader's language; `None` where they do not.
+
+    The gate cannot know it: REF-121 has the right form, whatever was asked.
+    """
+    _ = messages.translator(language).gettext
+    ref = result["trace"][0]["call"]["arguments"]["ref"] if result["trace"] else ""
+    kind = asked.mismatch(result["query"], ref, observed(result))
+    words: dict[str | None, str] = {
+        "no_reference": _("your question names no {form} reference; the model proposed {ref}"),
+        "malformed": _("you wrote {written}, the model proposed {ref}"),
+        "another": _("you wrote {written}, the model proposed {ref}"),
+        "several": _("your question names {written}; a call reads one of them: {ref}"),
+    }
+    if not ref:
+        words = {
+            "no_reference": _("your question names no {form} reference"),
+            "malformed": _("you wrote {written}; a reference has the form {form}"),
+        }
+    found = words.get(kind)
+    return found and found.format(form=asked.form(), ref=ref, written=asked.written(result["query"]))
 
 
 def ask(outputs: Outputs, question: str, language: Language, guarded: bool) -> None:
@@ -33,6 +58,8 @@ def ask(outputs: Outputs, question: str, language: Language, guarded: bool) -> N
     if guarded:
         result["delivered"] = deliver.deliver(result, language)
     say(show.stages(result))
+    if (noted := note(result, language)) is not None:
+        say(f"  {noted}")
     say(str(store.write_json(outputs.json("ask"), {"provenance": made_under, "result": result})))
     for failure in failures:
         kind = ServerUnavailable if isinstance(failure, TransportFailure | BadReply) else CheckFailed

@@ -82,10 +82,11 @@ def stages(result: Result) -> str:
         ("answer", _generated(answer) if answer else "none"),
     ]
     if (given := result.get("delivered")) is not None:
-        from src.wording import check  # its vocabularies are not compiled for the commands that show no sentence
+        from src.wording.deliver import REASONS  # vocabularies, not compiled for the commands that show no sentence
 
-        why = "; ".join(check.FAULTS[reason] for reason in given["reasons"])
-        origin = f"  [from the observation; the answer: {why}]" if why else "  [the model's own sentence]"
+        why = "; ".join(REASONS[reason] for reason in given["reasons"])
+        origins = {"model": "the model's own sentence", "observation": f"from the observation; the answer: {why}"}
+        origin = f"  [{origins.get(given['source'], why)}]"
         lines.append(("delivered", excerpt(given["text"], SHOWN) + origin))
     if result["error"]:
         lines.append(("error", excerpt(result["error"], SHOWN)))

@@ -22,17 +22,28 @@ def beyond(results: Sequence[Result], records: Sequence[Observation]) -> Beyond:
     """
     guarded = any("delivered" in result for result in results)
     answers = [(r["answer"]["raw"], r["answer"]["finish_reason"]) if r["answer"] else None for r in results]
-    given = [(said["text"], "stop") if (said := r.get("delivered")) else None for r in results]
+    given = [_about_a_product(r) for r in results]
     delivered = _wording(results, records, given, own_marker=True) if guarded else None
     if delivered is not None:
-        replaced = (r["id"] for r in results if (said := r.get("delivered")) and said["source"] == "observation")
-        delivered["from_observation"] = _concerned(replaced)
+        delivered["from_observation"] = _concerned(_from(results, "observation"))
+        delivered["from_question"] = _concerned(_from(results, "question"))
     return {
         "another_product": _concerned(r["id"] for r in results if read_another(r)),
         "model": _wording(results, records, answers),
         "delivered": delivered,
         "time": times(results),
     }
+
+
+def _about_a_product(result: Result) -> tuple[str, str] | None:
+    """The delivered sentence, unless it says that the question gets no stock: then it is about no observation."""
+    said = result.get("delivered")
+    return (said["text"], "stop") if said and said["source"] != "question" else None
+
+
+def _from(results: Sequence[Result], source: str) -> list[int]:
+    """The ids of the questions whose delivered sentence has this source."""
+    return [result["id"] for result in results if (said := result.get("delivered")) and said["source"] == source]
 
 
 def _wording(
@@ -53,7 +64,7 @@ def _wording(
         marked = said is not None and check.has_marker(said[0], record)
         weak.append(marked or (said is not None and own_marker and check.has_own_marker(said[0], record, ref)))
         whole.append(said is not None and check.holds_figure(said[0], record, ref))
-        if not result["trace"]:
+        if not result["trace"] or (own_marker and said is None and result.get("delivered")):
             continue
         if said is None:
             faults["no_answer"].append(result["id"])

@@ -46,7 +46,8 @@ class Wording(TypedDict):
     marker_differs: Concerned  # where the two above disagree
     observation_only: Concerned  # questions whose text states the observation and nothing else
     faults: dict[str, Concerned]  # by the keys of `wording.check.FAULTS`, in their order
-    from_observation: NotRequired[Concerned]  # delivered sentences only: those not the model's
+    from_observation: NotRequired[Concerned]  # delivered sentences only: those made from the observation
+    from_question: NotRequired[Concerned]  # delivered sentences only: those that say why the question gets no stock
 
 
 class Times(TypedDict):

@@ -49,8 +49,11 @@ def replaced(block: Beyond) -> list[Row]:
     """The sentences that are not the model's own, where the wording was guarded; else no row."""
     if block["delivered"] is None:
         return []
-    found = block["delivered"]["from_observation"]
-    return [Row("sentences made from the observation", [None, found["count"]], found["ids"])]
+    made, refused = block["delivered"]["from_observation"], block["delivered"]["from_question"]
+    return [
+        Row("sentences made from the observation", [None, made["count"]], made["ids"]),
+        Row("questions that get no stock: they name no product, or another", [None, refused["count"]], refused["ids"]),
+    ]
 
 
 def _row(words: str, found: Sequence[Concerned]) -> Row:

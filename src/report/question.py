@@ -8,11 +8,12 @@ which is not to say that it is true.
 import json
 
 from src.base.printable import excerpt, visible
-from src.base.records import Result
+from src.base.records import Delivered, Result
 from src.measures import beyond, verdicts
 from src.report.records import Cell, Panel
 from src.runs.results import CHECKS, observed, read_another, refused_by
 from src.wording import check
+from src.wording.deliver import REASONS
 
 HEADING_SHOWN = 120  # characters of a question in its heading
 SAID_SHOWN = 40  # characters of the model's sentence in the line of a closed question
@@ -104,7 +105,7 @@ def _because(result: Result, faults: list[str]) -> list[str]:
     """Why the guard replaced a sentence when its faults do not say so: only the published marker was missing."""
     given = result.get("delivered")
     reasons = given["reasons"] if given else []
-    return [visible(check.FAULTS.get(reason, reason)) for reason in reasons if reason not in faults]
+    return [visible(REASONS.get(reason, reason)) for reason in reasons if reason not in faults]
 
 
 def _flags(result: Result, faults: list[str], other: tuple[str, str] | None, slow: bool) -> list[str]:
@@ -115,7 +116,7 @@ def _flags(result: Result, faults: list[str], other: tuple[str, str] | None, slo
         "missing": "figure_missing" in faults,
         "number": "unsupported_number" in faults,
         "cut": "cut" in faults,
-        "replaced": given is not None and given["source"] == "observation",
+        "replaced": given is not None and given["source"] != "model",
         "refused": answer is None,
         "slow": slow,
     }
@@ -137,11 +138,16 @@ def _cells(result: Result, faults: list[str], other: tuple[str, str] | None, gua
         first = _cell("failed", "no usable reply")
     cells = [first, _read_cell(result, other, first[0]), _sentence_cell(result, faults)]
     if guarded:
-        replaced = given is not None and given["source"] == "observation"
-        words = "replaced by a sentence from the observation" if replaced else "the model’s own sentence"
-        about = _cell("other", f"{words}, about another product") if other else _cell("right", words)
-        cells.append(about if given else NOT_REACHED)
+        cells.append(_delivered_cell(given, other) if given else NOT_REACHED)
     return cells
+
+
+def _delivered_cell(given: Delivered, other: tuple[str, str] | None) -> Cell:
+    if given["source"] == "question":
+        return _cell("other", "a sentence that gives no stock, since what was read does not answer the question")
+    replaced = given["source"] == "observation"
+    words = "replaced by a sentence from the observation" if replaced else "the model’s own sentence"
+    return _cell("other", f"{words}, about another product") if other else _cell("right", words)
 
 
 def _read_cell(result: Result, other: tuple[str, str] | None, before: str) -> Cell:

@@ -9,7 +9,7 @@ import re
 import unicodedata
 
 from src.base.records import Observation
-from src.wording import clauses, figures, lists, stated
+from src.wording import asked, clauses, figures, lists, stated
 
 LONGEST = 20_000  # characters that are judged; 100 tokens are never that long, so a longer text counts as cut
 NOT_FOUND_MARKER = "introuvable"  # the word that the second system prompt asks for, in every language
@@ -50,11 +50,21 @@ def has_own_marker(text: str, observation: Observation, ref: str) -> bool:
 
 def sentence(observation: Observation, ref: str, language: str) -> str:
     """Return the observation in plain words, e.g. `The stock of REF-000 is 0.`; English for a language without page."""
-    plain = {page.name: page.plain for page in lists.languages()}
-    words = plain.get(language, plain[FALLBACK])
+    words = _plain_sentences(language)
     if "stock" in observation:
         return words["stock"].format(ref=ref, stock=observation["stock"])
     return words["unknown"].format(ref=ref)
+
+
+def about_the_question(why: asked.Mismatch, question: str, language: str) -> str:
+    """Say in plain words why a question gets no stock: `Your question names no product reference. …`."""
+    return _plain_sentences(language)[why].format(written=asked.written(question), form=asked.form())
+
+
+def _plain_sentences(language: str) -> dict[str, str]:
+    """The plain sentences of a language; English ones where it has no page."""
+    plain = {page.name: page.plain for page in lists.languages()}
+    return plain.get(language, plain[FALLBACK])
 
 
 def judge(text: str, observation: Observation, ref: str) -> stated.Judgement:

@@ -53,8 +53,9 @@ def names(ref: str, name: str) -> str:
     `ref-012`, `REF 012` and `REF012` are REF-012; `REF-0120` and `Produit 120` are not.
     """
     prefix, _, number = ref.partition("-")
-    nouns = {kind: "|".join(_nouns(kind)) for kind in ("product", "code", "number")}
-    ways = [rf"(?:{re.escape(prefix)}|{nouns['code']}){SEPARATORS}{re.escape(number)}"] if number else []
+    nouns = {"code": code_nouns(), **{kind: "|".join(_nouns(kind)) for kind in ("product", "number")}}
+    loose = rf"(?:{re.escape(prefix)}|{nouns['code']}){SEPARATORS}{re.escape(number)}"
+    ways = [loose if number else re.escape(ref)]
     if any(character.isalpha() for character in name) and len(name) <= LONGEST_NAME:
         ways.append(re.escape(name))  # a name of digits alone cannot be told from a stock
         if own := re.fullmatch(r"\D+?(\d+)", name):
@@ -62,7 +63,13 @@ def names(ref: str, name: str) -> str:
                 rf"(?:{nouns['product']})\s*(?:(?:{nouns['number']})?[\s.\u00b0\u00ba#]{{0,3}}){own[1]}(?![.,]\d)"
             )
     # `REF-012s` and `REF-012's` are still REF-012
-    return rf"(?<![^\W_])(?:{'|'.join(ways)})(?:['\u2019]?s)?(?![^\W_])" if ways else r"(?!)"
+    return rf"(?<![^\W_])(?:{'|'.join(ways)})(?:['\u2019]?s)?(?![^\W_])"
+
+
+@lru_cache(maxsize=1)
+def code_nouns() -> str:
+    """Return the pattern of the nouns that announce a reference's number, in every language: `code`, `réf`, `mã`."""
+    return "|".join(_nouns("code"))
 
 
 def _nouns(kind: str) -> list[str]:

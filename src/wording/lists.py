@@ -17,7 +17,7 @@ from src.wording.grammar import Follower, Form
 PAGES = ROOT / "data" / "wording"
 STATES = ("stock", "zero", "unknown")
 SHAPE = {
-    "plain": ("stock", "unknown"),
+    "plain": ("stock", "unknown", "no_reference", "malformed", "another", "several"),
     "nouns": ("product", "code", "number"),
     "numbers": ("thousands", "words"),
     "lists": None,  # any names

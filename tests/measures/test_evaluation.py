@@ -121,6 +121,22 @@ def test_both_columns_are_shown_for_a_guarded_run(make: Make, capsys: pytest.Cap
     assert "not ours" in printed
 
 
+def test_a_guarded_run_delivers_no_stock_of_a_product_that_was_not_asked_about(make: Make) -> None:
+    def instead(body: dict[str, Any]) -> str:
+        return honest(body).replace("REF-012", "REF-007")
+
+    outputs = make(script=instead, guarded=True)
+    _, evaluation = evaluate.evaluate_run(outputs, catalog.DATA)
+    delivered = evaluation["beyond"]["delivered"]
+    assert delivered is not None
+    assert delivered["from_question"] == evaluation["beyond"]["another_product"] == {"count": 1, "ids": [2]}
+    assert 2 not in delivered["observation_only"]["ids"] and delivered["marker_present"] == round(29 / 30, 4)
+    assert all(fault["count"] == 0 for fault in delivered["faults"].values())
+    given = run_of(outputs)["results"][2]["delivered"]
+    text = "There is no answer for REF-012: another product was looked up."
+    assert given == {"text": text, "source": "question", "reasons": ["another"]}
+
+
 def test_the_four_parts_of_the_time_add_up_to_the_question(make: Make) -> None:
     result = run_of(make())["results"][0]
     split = beyond.split_ms(result)

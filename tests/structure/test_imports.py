@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "agent": {"server", "tools", "base"},
     "server": {"weights", "base"},
     "weights": {"base"},
-    "wording": {"base"},
+    "wording": {"tools", "base"},
     "tools": {"base"},
     "base": set(),
 }

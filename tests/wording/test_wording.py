@@ -207,7 +207,7 @@ def test_most_right_sentences_of_ours_are_delivered(language: str) -> None:
 def result(observation: Observation | None, text: str | None, finish: str = "stop") -> Result:
     call: Call = {"outil": "consulter_stock", "arguments": {"ref": ref_of(observation)}}
     return {
-        "query": "?",
+        "query": f"What is the stock of {ref_of(observation)}?",
         "proposal": None,
         "trace": [] if observation is None else [{"call": call, "observation": observation}],
         "answer": None if text is None else {"raw": text, "finish_reason": finish, "seconds": 0.0},
