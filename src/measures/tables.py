@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import get_args
 
 from src.base.printable import dumps, excerpt
+from src.base.records import Server
 from src.measures import published, rows
 from src.measures.beyond import SPLIT
 from src.measures.published import PUBLISHED
@@ -45,13 +46,14 @@ def evaluation(result: Evaluation) -> str:
 
 
 def heading(evaluation: Evaluation) -> str:
-    """Return whose figures these are (model, build, device, machine), and what is wrong with the run as a whole."""
+    """Return whose figures these are (model, build, device, servers, machine), and what is wrong with the whole run."""
     conditions = evaluation["provenance"]["run"]
     server = conditions["server"]
     named = (
         server["model"] or "a model that the server does not name",
         server["build"] or "build not reported",
         server["device"] or "device not reported",
+        _servers(server),
         f"client on {conditions['cpu']}" if "cpu" in conditions else "",
     )
     lines = [", ".join(excerpt(part) for part in named if part)]
@@ -65,6 +67,14 @@ def heading(evaluation: Evaluation) -> str:
     if other := published.not_r3(conditions):
         lines.append(f"not R3's: {', '.join(other)}; the published columns were made with others")
     return "\n".join(lines)
+
+
+def _servers(server: Server) -> str:
+    """How many servers shared the questions, e.g. `2 servers of 4 slots`; nothing for one, as R3 has it."""
+    replicas, slots = server.get("replicas", 1), server["slots"]
+    if replicas == 1:
+        return ""
+    return f"{replicas} servers" + (f" of {slots} slot{'s' * (slots > 1)}" if slots else "")
 
 
 def measures(runs: Sequence[tuple[str, Measures]]) -> str:

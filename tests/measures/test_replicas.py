@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from src.base.errors import Interrupted, Precondition, ServerUnavailable
+from src.cli import main
 from src.commands import prepare
 from src.runs import catalog, recovery, session
 from src.runs.outputs import Outputs
@@ -79,7 +80,9 @@ def record(outputs: Outputs) -> dict[str, Any]:
     return dict(json.loads(outputs.json("agent").read_text(encoding="utf-8")))
 
 
-def test_a_run_spreads_over_the_servers_and_records_how_many_they_are(fleet: Fleet, tmp_path: Path) -> None:
+def test_a_run_spreads_over_the_servers_and_records_how_many_they_are(
+    fleet: Fleet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     servers, said = fleet(honest, honest), list[str]()
     outputs = Outputs(tmp_path)
     session.work(begun(outputs, 5, said.append), lambda _: None)
@@ -88,6 +91,8 @@ def test_a_run_spreads_over_the_servers_and_records_how_many_they_are(fleet: Fle
     assert "asked_again" not in made and [result["error"] for result in made["results"]] == [None] * 30
     assert said == ["the 2 servers have 2 slots each; the other 1 of 5 questions in flight will wait"]
     assert all(len(server.asked) > 10 for server in servers)
+    assert main(["--outputs", str(tmp_path), "evaluate"]) == 0
+    assert ", 2 servers of 2 slots, client on " in capsys.readouterr().out.splitlines()[0]
 
 
 def test_a_server_that_serves_something_else_is_named_before_anything_is_asked(fleet: Fleet, tmp_path: Path) -> None:
