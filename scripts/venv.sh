@@ -4,7 +4,7 @@
 
 NEEDED_MIB=600 # packages take about 350, the model and its download 200
 
-say() { printf '== %s\n' "$*"; }
+say() { printf '== %s\n' "$*" >&2; }
 fail() {
     printf '%s: %s\n' "$(basename "$0")" "$*" >&2
     exit 2

@@ -9,6 +9,7 @@ import math
 import os
 import re
 import shlex
+import sys
 from collections.abc import Callable
 from typing import NoReturn
 
@@ -44,8 +45,13 @@ def quoted(text: str) -> str:
 
 
 def say(text: str) -> None:
-    """Print a text, made safe, and flush, so that a pipe or a log shows it while the work goes on."""
+    """Print a result, made safe, and flush, so that a pipe or a log shows it while the work goes on."""
     print(shown(text), flush=True)
+
+
+def note(text: str) -> None:
+    """Print what is going on, made safe, on stderr: whoever takes the results from stdout gets nothing else."""
+    print(shown(text), file=sys.stderr, flush=True)
 
 
 def excerpt(text: str, limit: int = EXCERPT) -> str:

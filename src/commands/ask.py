@@ -5,7 +5,7 @@ from typing import cast
 from src import agent
 from src.base import messages
 from src.base.errors import CheckFailed, Precondition, ServerUnavailable
-from src.base.printable import is_question, say
+from src.base.printable import is_question, note, say
 from src.base.records import AskProvenance, Language, Result
 from src.commands import show
 from src.runs import conditions, database, provenance, store
@@ -51,7 +51,7 @@ def ask(outputs: Outputs, question: str, language: Language, guarded: bool) -> N
 
     Raises `CheckFailed` when the proposal was refused, `ServerUnavailable` when the server failed.
     """
-    made_under: AskProvenance = {**provenance.program(), **conditions.conditions(outputs, language, guarded, say)}
+    made_under: AskProvenance = {**provenance.program(), **conditions.conditions(outputs, language, guarded, note)}
     failures: list[Exception] = []
     with database.opened(outputs) as db:
         result = cast(Result, agent.run(db, {"query": question}, failed=failures.append))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from src.base.errors import CheckFailed, Precondition
-from src.base.printable import excerpt, say
+from src.base.printable import excerpt, note, say
 from src.base.registry import Registry
 from src.commands import options
 
@@ -40,7 +40,7 @@ def model_server(args: argparse.Namespace, outputs: "Outputs", slots: int = 1) -
     """The server of the environment, or the embedded one with `--embedded` or R3_EMBEDDED=1."""
     from src.server import embedded
 
-    return embedded.chosen(args.embedded, outputs.folder, say, slots)
+    return embedded.chosen(args.embedded, outputs.folder, note, slots)
 
 
 @COMMANDS.command(
@@ -82,13 +82,13 @@ def agent(args: argparse.Namespace) -> None:
     database.check(outputs)  # before loading a model for nothing
     if not 1 <= args.jobs <= MAX_JOBS:
         raise Precondition(f"--jobs {args.jobs}: give a number from 1 to {MAX_JOBS}")
-    with recovery.exclusive(outputs, say), model_server(args, outputs, slots=args.jobs):
-        run = session.begin(outputs, args.data, args.lang, say, guarded=args.guard_answers, in_flight=args.jobs)
+    with recovery.exclusive(outputs, note), model_server(args, outputs, slots=args.jobs):
+        run = session.begin(outputs, args.data, args.lang, note, guarded=args.guard_answers, in_flight=args.jobs)
         if args.resume:
-            recovery.resume(run, say)
-            say(f"resuming: {run.kept} results kept, {len(run.missing)} questions to ask")
+            recovery.resume(run, note)
+            note(f"resuming: {run.kept} results kept, {len(run.missing)} questions to ask")
         else:
-            recovery.set_aside(run, say)
+            recovery.set_aside(run, note)
         path = show.with_progress(len(run.questions), run.kept, lambda progress: session.work(run, progress))
     errors = [result for result in run.results if result["error"] is not None]
     again = f", {len(run.again)} asked again" if run.again else ""
@@ -97,7 +97,7 @@ def agent(args: argparse.Namespace) -> None:
         say(f"  first error, question {errors[0]['id']}: {excerpt(errors[0]['error'] or '')}")
     if run.lost:
         again = outputs.command("agent --resume")
-        say(f"  lost on the way to the server: {len(run.lost)}; ask again with: {again}")
+        note(f"  lost on the way to the server: {len(run.lost)}; ask again with: {again}")
     say(str(path))
 
 

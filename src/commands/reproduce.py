@@ -14,7 +14,7 @@ from typing import NamedTuple
 from src import evaluate
 from src.base.errors import CheckFailed, Precondition
 from src.base.paths import near
-from src.base.printable import quoted, say
+from src.base.printable import note, quoted, say
 from src.base.records import Language, Negatives, Result, Run
 from src.commands import exercise, negatives, prepare, show
 from src.measures import compare, tables
@@ -49,9 +49,9 @@ class Made(NamedTuple):
 
 def run_once(outputs: Outputs, data: Path, language: Language, cases: Sequence[object]) -> Made:
     """Run the whole route once into `outputs`."""
-    say(f"\n== prepare, agent, negatives, evaluate, exercise, report into {outputs.folder}")
+    note(f"\n== prepare, agent, negatives, evaluate, exercise, report into {outputs.folder}")
     prepare.prepare(outputs, data)
-    run = session.begin(outputs, data, language, say)
+    run = session.begin(outputs, data, language, note)
     path = show.with_progress(len(run.questions), 0, lambda progress: session.work(run, progress))
     _, attempts = negatives.negatives(outputs, cases)
     negatives.check(outputs, attempts)
@@ -60,7 +60,7 @@ def run_once(outputs: Outputs, data: Path, language: Language, cases: Sequence[o
     try:
         render.report(outputs)
     except Precondition as exc:  # the run is complete without its page
-        say(f"no report: {exc}")
+        note(f"no report: {exc}")
     return Made(outputs.folder, runfile.read(path, "run reproduce again"), attempts, evaluation)
 
 

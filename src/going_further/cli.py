@@ -11,7 +11,7 @@ from pathlib import Path
 
 from src.base import exits
 from src.base.errors import CheckFailed, Precondition, ServerUnavailable
-from src.base.printable import dumps, excerpt, say
+from src.base.printable import dumps, excerpt, note, say
 from src.base.registry import Registry
 from src.going_further import callers
 from src.going_further.decisions import DecisionLog, counts
@@ -119,7 +119,7 @@ def run_agent(args: argparse.Namespace) -> None:
     caller = callers.named(args.caller, args.callers)
     questions = catalog.questions(catalog.load(), "en")
     with database.opened(outputs) as db, _server(args, outputs):
-        record = run.ask_all(db, questions, caller, outputs, own(outputs), say)
+        record = run.ask_all(db, questions, caller, outputs, own(outputs), note)
     say(f"{len(record['results'])} questions of {caller.name}; database unchanged\n{own(outputs).json('agent')}")
 
 
@@ -183,8 +183,8 @@ def _server(args: argparse.Namespace, outputs: Outputs) -> Iterator[None]:
     """The model server, ready, while a block runs."""
     from src.server import client, embedded, readiness
 
-    with embedded.chosen(args.embedded, own(outputs).folder, say):
-        readiness.wait_ready(client.current(), say)
+    with embedded.chosen(args.embedded, own(outputs).folder, note):
+        readiness.wait_ready(client.current(), note)
         yield
 
 

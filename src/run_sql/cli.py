@@ -15,7 +15,7 @@ from pathlib import Path
 
 from src.base import exits
 from src.base.errors import CheckFailed, Precondition
-from src.base.printable import dumps, is_question, quoted, say, visible
+from src.base.printable import dumps, is_question, note, quoted, visible
 from src.base.registry import Registry
 from src.run_sql import lesson, shapes
 from src.run_sql.contract import TABLES, count_rows_tool, run_sql_tool
@@ -172,8 +172,8 @@ def ask(args: argparse.Namespace) -> int:
 
     with contextlib.ExitStack() as stack:
         con = stack.enter_context(database(chosen(args)))
-        stack.enter_context(embedded.chosen(args.embedded, default_path(args.outputs).parent, say))
-        readiness.wait_ready(client.current(), say)
+        stack.enter_context(embedded.chosen(args.embedded, default_path(args.outputs).parent, note))
+        readiness.wait_ready(client.current(), note)
         if args.tools:
             ended = ask_tools.ask(args.question, con, lambda message: print(dumps(message), flush=True))
             answer, number = ended.answer, ended.calls

@@ -11,13 +11,13 @@ cannot be reached or gave up. Ctrl-C and SIGTERM give 1 as well: the work is not
 import argparse
 import errno
 import os
-import sys
 from pathlib import Path
 
 from src.base import disk, environment, exits
 from src.base.errors import CheckFailed, Interrupted, Precondition, interruption
 from src.base.parser import Parser
 from src.base.paths import near, no_entry
+from src.base.printable import note
 from src.base.progress import Bytes
 from src.weights import hub_settings, models
 from src.weights.models import Model, ModelFile
@@ -139,7 +139,7 @@ def fetch_model(model: Model, options: argparse.Namespace) -> None:
             if reason := no_entry(folder):
                 raise Precondition(reason)
             taken = f"another fetch_model.py is downloading into {folder}; wait for its end"
-            with disk.exclusive(folder, taken, _note):
+            with disk.exclusive(folder, taken, note):
                 for pinned in missing(model, folder):  # look again: another process may just have finished
                     fetch(model, pinned, folder, options)
     except OSError as error:
@@ -149,10 +149,6 @@ def fetch_model(model: Model, options: argparse.Namespace) -> None:
             f"what was received is kept in {PART} files; run the same command again to resume"
         ) from error
     print(f"model {model.key}: {model.label}, {len(model.files)} file(s) in {folder}")
-
-
-def _note(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 def main(argv: list[str] | None = None) -> int:

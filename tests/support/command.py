@@ -14,9 +14,9 @@ def cli(*words: str | Path, cwd: Path = ROOT, process: bool = False, **env: str)
 
 
 def assert_one_line(ended: Ended, status: int, *parts: str) -> None:
-    """Assert the status, and exactly one line on stderr that holds each of `parts` and is no traceback."""
+    """Assert the status, and exactly one line that says why on stderr, which holds each of `parts` and is the last."""
     assert ended.status == status, ended
-    assert ended.err.count("\n") == 1 and ended.err.endswith("\n"), ended.err
+    assert ended.line.count("\n") == 1 and ended.line.endswith("\n"), ended.err
     assert "Traceback" not in ended.err
     for part in parts:
-        assert part in ended.err, (part, ended.err)
+        assert part in ended.line, (part, ended.err)

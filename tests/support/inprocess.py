@@ -6,6 +6,7 @@ streams, what is imported when, full disks, descriptors.
 
 import io
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,6 +26,12 @@ class Ended:
     status: int
     out: str
     err: str
+
+    @property
+    def line(self) -> str:
+        """What is on stderr without what the program said of its progress: its one line, where it failed."""
+        parts = re.split(r"^(?=python -m src\.|fetch_model: )", self.err, maxsplit=1, flags=re.MULTILINE)
+        return parts[-1] if len(parts) > 1 else ""
 
 
 @contextmanager

@@ -140,19 +140,19 @@ def copy_project(target: Path, *more: str) -> Path:
 def failed(done: Ended, status: int, says: str = "") -> str:
     """Check that a command failed as the interface promises, and return its one line."""
     assert done.status == status, (done.status, done.out, done.err)
-    assert done.err.count("\n") == 1 and done.err.endswith("\n"), done.err
-    assert re.match(r"python -m src\.cli \w*: .", done.err), done.err
+    assert done.line.count("\n") == 1 and done.line.endswith("\n"), done.err
+    assert re.match(r"python -m src\.cli \w*: .", done.line), done.err
     shown_safely(done)
-    assert re.search(says, done.err), done.err
-    return done.err
+    assert re.search(says, done.line), done.err
+    return done.line
 
 
 def succeeded(done: Ended) -> str:
-    """Check that a command did its work and left stderr empty, and return what it printed."""
+    """Check that a command did its work and named no failure, and return what it printed on both streams."""
     assert done.status == 0, (done.status, done.out[-2000:], done.err)
-    assert done.err == ""
+    assert done.line == ""
     shown_safely(done)
-    return done.out
+    return done.out + done.err
 
 
 def shown_safely(done: Ended) -> None:
