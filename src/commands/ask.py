@@ -23,7 +23,7 @@ def check(question: str) -> None:
         )
 
 
-def note(result: Result, language: Language) -> str | None:
+def difference(result: Result, language: Language) -> str | None:
     """Say where the question and the proposal part, in the reader's language; `None` where they do not.
 
     The gate cannot know it: REF-121 has the right form, whatever was asked.
@@ -58,7 +58,7 @@ def ask(outputs: Outputs, question: str, language: Language, guarded: bool) -> N
     if guarded:
         result["delivered"] = deliver.deliver(result, language)
     say(show.stages(result))
-    if (noted := note(result, language)) is not None:
+    if (noted := difference(result, language)) is not None:
         say(f"  {noted}")
     say(str(store.write_json(outputs.json("ask"), {"provenance": made_under, "result": result})))
     for failure in failures:

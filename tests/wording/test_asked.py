@@ -103,14 +103,14 @@ def test_the_questions_that_we_ship_name_what_they_are_about(language: Any) -> N
     ],
 )
 def test_the_reader_is_told_where_question_and_proposal_part(question: str, language: Any, note: str | None) -> None:
-    assert ask.note(read(question), language) == note
+    assert ask.difference(read(question), language) == note
 
 
 def test_a_reader_whose_proposal_was_refused_is_told_what_the_question_lacks() -> None:
     refused: Result = {**read("hello"), "trace": [], "answer": None, "error": "Outil interdit ou appel mal formé"}
-    assert ask.note(refused, "en") == "your question names no REF-### reference"
-    assert ask.note({**refused, "query": "REF-12?"}, "en") == "you wrote REF-12; a reference has the form REF-###"
-    assert ask.note({**refused, "query": "REF-012?"}, "en") is None
+    assert ask.difference(refused, "en") == "your question names no REF-### reference"
+    assert ask.difference({**refused, "query": "REF-12?"}, "en") == "you wrote REF-12; a reference has the form REF-###"
+    assert ask.difference({**refused, "query": "REF-012?"}, "en") is None
 
 
 @pytest.mark.parametrize(
