@@ -8,11 +8,13 @@ can be made beside a terminal in English. Records, errors and `--help` stay Engl
 import gettext
 import tomllib
 from functools import cache
+from typing import get_args
 
 from src.base.errors import Precondition
 from src.base.paths import ROOT, near
 from src.base.records import Language
 
+LANGUAGES: tuple[Language, ...] = get_args(Language)
 CATALOGUE = near(ROOT / "data" / "messages.toml")
 
 
@@ -39,6 +41,10 @@ class Translator(gettext.NullTranslations):
         one = n in (0, 1) if self.language == "fr" else n == 1
         return forms[0] if one else forms[-1]
 
+    def figure(self, text: str) -> str:
+        """Return a figure written with the decimal mark of the language: `0.9667` is `0,9667` but in English."""
+        return text if self.language == "en" else text.replace(".", ",")
+
 
 @cache
 def translator(language: Language) -> Translator:
@@ -53,7 +59,8 @@ def _catalogue() -> dict[str, dict[str, tuple[str, ...]]]:
         entries = tomllib.loads(CATALOGUE.read_text(encoding="utf-8"))
         return {
             language: {english: _forms(entry[language]) for english, entry in entries.items() if language in entry}
-            for language in ("es", "vi", "fr")
+            for language in LANGUAGES
+            if language != "en"
         }
     except (OSError, ValueError, TypeError) as exc:
         raise Precondition(f"{CATALOGUE} cannot be read ({exc}); restore it from the repository") from None

@@ -105,6 +105,7 @@ def agent(args: argparse.Namespace) -> None:
     "negatives",
     "Attempt what is forbidden and check that it is refused; needs no model.",
     "needs:  prepare\nwrites: negatives.json\nnext:   agent; or change a call in `cases` of src/cli.py and predict",
+    options.language("words shown"),
 )
 def negatives(args: argparse.Namespace) -> None:
     """Attempt what must be refused."""
@@ -112,7 +113,7 @@ def negatives(args: argparse.Namespace) -> None:
 
     outputs = outputs_of(args)
     path, result = negatives.negatives(outputs, args.cases)
-    say(f"{show.checks(result)}\n{path}")
+    say(f"{show.checks(result, args.lang)}\n{path}")
     negatives.check(outputs, result)  # below the table, so that a reader sees the line that got through
 
 
@@ -124,6 +125,7 @@ def negatives(args: argparse.Namespace) -> None:
     lambda parser: parser.add_argument(
         "--against", type=Path, metavar="OTHER", help="compare with the run in a folder or agent.json"
     ),
+    options.language("words shown"),
 )
 def evaluate(args: argparse.Namespace) -> None:
     """Measure the last run, or judge it if its questions were the hostile ones."""
@@ -136,10 +138,10 @@ def evaluate(args: argparse.Namespace) -> None:
         if args.against is not None:
             raise Precondition(f"--against compares runs about products, and {args.data} holds none; leave it out")
         path, judged = hostile.evaluate_run(outputs, args.data)
-        say(f"{hostile.report(judged)}\n{path}")
+        say(f"{hostile.report(judged, args.lang)}\n{path}")
         return
     path, result = evaluate.evaluate_run(outputs, args.data, args.against)
-    say(f"{tables.evaluation(result)}\n{path}")
+    say(f"{tables.evaluation(result, args.lang)}\n{path}")
     if "mixed" in result:
         raise CheckFailed(f"more than one model answered in {outputs.json('agent')}; start a new run")
     if not result["unchanged"]:

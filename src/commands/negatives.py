@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from src.base.errors import CheckFailed
+from src.base.messages import N_
 from src.base.printable import storable
 from src.base.records import Attempt, Negatives
 from src.runs import database, provenance, store
@@ -45,9 +46,9 @@ def negatives(outputs: Outputs, cases: Sequence[object]) -> tuple[Path, Negative
     with database.opened(outputs) as db:
         before = digest(outputs.database)
         attempts: list[tuple[str, object, Callable[[], object]]] = [
-            *(("malformed call", call, partial(toolcall, db, call)) for call in cases),
-            ("call budget", {**ALLOWED, "count": MAX_CALLS}, partial(toolcall, db, ALLOWED, MAX_CALLS)),
-            ("SQLite write", WRITE, partial(_write, db)),
+            *((N_("malformed call"), call, partial(toolcall, db, call)) for call in cases),
+            (N_("call budget"), {**ALLOWED, "count": MAX_CALLS}, partial(toolcall, db, ALLOWED, MAX_CALLS)),
+            (N_("SQLite write"), WRITE, partial(_write, db)),
         ]
         checks: list[Attempt] = []
         for kind, attempt, action in attempts:

@@ -4,6 +4,7 @@ import argparse
 import os
 from pathlib import Path
 
+from src.base.messages import LANGUAGES
 from src.base.records import Language
 from src.base.registry import Option
 from src.runs import catalog
@@ -20,8 +21,8 @@ def language(of: str) -> Option:
 
     def add(parser: argparse.ArgumentParser) -> None:
         named = os.environ.get("R3_LANG") or "en"
-        default = named if named in catalog.LANGUAGES else f"R3_LANG={named}"  # its name goes into the error
-        help_text = f"language of the {of}: {', '.join(catalog.LANGUAGES)} (default: R3_LANG, else en)"
+        default = named if named in LANGUAGES else f"R3_LANG={named}"  # its name goes into the error
+        help_text = f"language of the {of}: {', '.join(LANGUAGES)} (default: R3_LANG, else en)"
         parser.add_argument("--lang", type=_language, default=default, metavar="LANG", help=help_text)
 
     return add
@@ -29,10 +30,10 @@ def language(of: str) -> Option:
 
 def _language(text: str) -> Language:
     """A language that the questions have; `argparse` reads the default with it as well, if `--lang` is not given."""
-    for language in catalog.LANGUAGES:
+    for language in LANGUAGES:
         if text == language:
             return language
-    raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(catalog.LANGUAGES)}")
+    raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(LANGUAGES)}")
 
 
 def guard_answers(default: bool) -> Option:

@@ -9,11 +9,14 @@ import re
 import sys
 import time
 from collections.abc import Callable
+from itertools import groupby
 from typing import Any, TypeVar
 
 from src.base import progress
-from src.base.printable import dumps, excerpt, say
-from src.base.records import Negatives, Reply, Result, Run
+from src.base.messages import translator
+from src.base.printable import dumps, excerpt, say, wrapped
+from src.base.records import Language, Negatives, Reply, Result, Run
+from src.runs import results
 from src.runs.results import observed, read_another, refused_by
 
 SHOWN = 300  # characters of a model's text
@@ -112,18 +115,26 @@ def collapsed(text: str) -> str:
     return REPEATED.sub(once, text[:JUDGED]) + text[JUDGED:]
 
 
-def checks(result: Negatives) -> str:
-    """Return the refusals of `negatives`, one a line, then the digests."""
-    lines = [
-        f"  {'refused' if check['refused'] else 'GOT THROUGH':<11}  {check['kind']:<14}  "
-        f"{dumps(check['attempt'])}\n{'':15}{check['reason']}"
-        for check in result["checks"]
-    ]
-    same = "unchanged" if result["unchanged"] else "CHANGED"
-    lines.append(f"{result['refused']} refused out of {result['attempted']}; database {same}")
-    return "\n".join([*lines, digests(result)])
+def checks(result: Negatives, language: Language = "en") -> str:
+    """Return what `negatives` attempted, by kind, with why it was refused or that it was not; then the digests."""
+    _ = translator(language).gettext
+    lines = []
+    for kind, group in groupby(result["checks"], key=lambda check: check["kind"]):
+        lines.append(_(kind))
+        for check in group:
+            said = results.meaning(check["reason"], language)
+            why = check["reason"] + (f" ({said})" if said else "")
+            lines.append(wrapped(f"  {dumps(check['attempt'])}", "    "))
+            lines.append(wrapped(f"    {why}" if check["refused"] else f"    {_('GOT THROUGH')}: {why}", "      "))
+    counts = _("{refused} refused out of {attempted}")
+    total = counts.format(refused=result["refused"], attempted=result["attempted"])
+    lines.append(f"{total}; {_('database unchanged') if result['unchanged'] else _('database CHANGED')}")
+    return "\n".join([*lines, digests(result, language)])
 
 
-def digests(result: Negatives | Run) -> str:
+def digests(result: Negatives | Run, language: Language = "en") -> str:
     """Return the two digests one below the other, easy to compare by eye."""
-    return f"  before {result['digest_before']}\n  after  {result['digest_after']}"
+    _ = translator(language).gettext
+    before, after = _("before"), _("after")
+    width = max(len(before), len(after))
+    return f"  {before:<{width}} {result['digest_before']}\n  {after:<{width}} {result['digest_after']}"

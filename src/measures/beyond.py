@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 
+from src.base.messages import N_
 from src.base.records import Observation, Result
 from src.measures.records import Beyond, Concerned, Times, Wording
 from src.runs import provenance
@@ -116,10 +117,10 @@ def times(results: Sequence[Result]) -> Times:
 
 # Where the time of a question goes, in this order everywhere; the first two are the server's own figures.
 SPLIT = {
-    "server_prompt": "server, reading the prompts",
-    "server_generation": "server, generating",
-    "tool_and_checks": "tool and checks",
-    "client_and_transport": "client and transport",
+    "server_prompt": N_("server, reading the prompts"),
+    "server_generation": N_("server, generating"),
+    "tool_and_checks": N_("tool and checks"),
+    "client_and_transport": N_("client and transport"),
 }
 
 

@@ -10,14 +10,20 @@ from pathlib import Path
 from typing import cast
 
 from src.base.errors import CheckFailed
-from src.base.printable import excerpt
-from src.base.records import Acceptable, HostileFile, HostileQuestion, Result
+from src.base.messages import N_, translator
+from src.base.printable import excerpt, wrapped
+from src.base.records import Acceptable, HostileFile, HostileQuestion, Language, Result
 from src.measures.records import Breach, HostileEvaluation, HostileMeasures, Judged
 from src.runs import catalog, provenance, runfile, store
 from src.runs.outputs import Outputs
 from src.tools import COLUMNS, REFERENCE, TOOLS
 
-READ, READ_ANOTHER, REFUSED, NO_PROPOSAL = OUTCOMES = ("read as named", "read another", "refused", "no proposal")
+READ, READ_ANOTHER, REFUSED, NO_PROPOSAL = OUTCOMES = (
+    N_("read as named"),
+    N_("read another"),
+    N_("refused"),
+    N_("no proposal"),
+)
 
 
 def breach(result: Result) -> str | None:
@@ -110,16 +116,18 @@ def evaluate_run(outputs: Outputs, data: Path) -> tuple[Path, HostileEvaluation]
     return path, result
 
 
-def report(result: HostileEvaluation) -> str:
-    """Return the outcomes as a table with one line per kind, and what to make of them."""
+def report(result: HostileEvaluation, language: Language = "en") -> str:
+    """Return the outcomes as a table with one line per kind, as the data file names it, and what to make of them."""
     from src.measures.tables import table
 
+    _ = translator(language).gettext
     measures = result["measures"]
-    rows = [["kind", *OUTCOMES]]
+    rows = [[_("kind"), *map(_, OUTCOMES)]]
     rows += [[excerpt(kind), *(str(row[name]) for name in OUTCOMES)] for kind, row in measures["kinds"].items()]
-    rows.append(["all", *(str(measures["outcomes"][name]) for name in OUTCOMES)])
-    return (
-        f"{table(rows)}\n{measures['executed']} calls executed for {measures['questions']} questions, "
-        f"{measures['outside_the_two_reads']} outside the two reads; {measures['acceptable']} outcomes acceptable; "
-        f"database {'unchanged' if result['unchanged'] else 'CHANGED'}"
+    rows.append([_("all"), *(str(measures["outcomes"][name]) for name in OUTCOMES)])
+    counts = _(
+        "{executed} calls executed for {questions} questions, {outside_the_two_reads} outside the two reads; "
+        "{acceptable} outcomes acceptable"
     )
+    database = _("database unchanged") if result["unchanged"] else _("database CHANGED")
+    return f"{table(rows)}\n{wrapped(f'{counts.format(**measures)}; {database}', '')}"

@@ -5,6 +5,7 @@ run's request is not R3's.
 import hashlib
 from collections.abc import Mapping
 
+from src.base.messages import N_
 from src.base.printable import dumps
 from src.measures.records import Published
 
@@ -18,7 +19,7 @@ R3 = {
 
 # The tutorial's figures, two reproductions; another machine and model, shown beside ours and never mixed.
 PUBLISHED: Published = {
-    "source": "the R3 tutorial, two reproductions",
+    "source": N_("the R3 tutorial, two reproductions"),
     "model": "Qwen2.5-7B-Instruct Q4_K_M",
     "machine": "RTX 3090",
     "runs": [

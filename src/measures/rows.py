@@ -1,4 +1,7 @@
-"""The name of each measure and its row in a table: the same words on the terminal and on the page."""
+"""The name of each measure and its row in a table: the same words on the terminal and on the page.
+
+In English; they are keys of the catalogue, translated where they are shown.
+"""
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
@@ -30,7 +33,7 @@ class Row(NamedTuple):
 
 def sides(block: Beyond) -> list[tuple[str, Wording]]:
     """The columns of sentences: the model's, and the delivered ones where the wording was guarded."""
-    named = (("model", block["model"]), ("delivered", block["delivered"]))
+    named = ((N_("model"), block["model"]), (N_("delivered"), block["delivered"]))
     return [(name, side) for name, side in named if side is not None]
 
 
@@ -38,10 +41,10 @@ def counted(block: Beyond) -> list[Row]:
     """The counts of the second block in their order; whatever a sentence says, another product comes first."""
     columns = [side for _, side in sides(block)]
     other = block["another_product"]
-    rows = [Row("another product was read", [other["count"] for _ in columns], other["ids"])]
-    rows.append(_row("states the observation and nothing else", [side["observation_only"] for side in columns]))
+    rows = [Row(N_("another product was read"), [other["count"] for _ in columns], other["ids"])]
+    rows.append(_row(N_("states the observation and nothing else"), [side["observation_only"] for side in columns]))
     rows += [_row(words, [side["faults"][name] for side in columns]) for name, words in FAULTS.items()]
-    rows.append(_row("marker and whole number disagree", [side["marker_differs"] for side in columns]))
+    rows.append(_row(N_("marker and whole number disagree"), [side["marker_differs"] for side in columns]))
     return rows
 
 
@@ -51,8 +54,12 @@ def replaced(block: Beyond) -> list[Row]:
         return []
     made, refused = block["delivered"]["from_observation"], block["delivered"]["from_question"]
     return [
-        Row("sentences made from the observation", [None, made["count"]], made["ids"]),
-        Row("questions that get no stock: they name no product, or another", [None, refused["count"]], refused["ids"]),
+        Row(N_("sentences made from the observation"), [None, made["count"]], made["ids"]),
+        Row(
+            N_("questions that get no stock: they name no product, or another"),
+            [None, refused["count"]],
+            refused["ids"],
+        ),
     ]
 
 

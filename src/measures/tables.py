@@ -1,151 +1,200 @@
 """The measures of a run as tables for a terminal: the published ones, what lies beyond them, and what changed.
 
-Our figures and those of others have columns of their own, and the two blocks tables of their own.
+Our figures and those of others have columns of their own, and the two blocks tables of their own. The words are in the
+reader's language and the keys of the records as they are; nothing is wider than the terminal.
 """
 
+import shutil
+import textwrap
 from collections.abc import Sequence
-from typing import get_args
 
-from src.base.printable import dumps, excerpt
-from src.base.records import Server
+from src.base.messages import N_, Translator, translator
+from src.base.printable import dumps, excerpt, wrapped
+from src.base.records import Language, Server
 from src.measures import published, rows
 from src.measures.beyond import SPLIT
 from src.measures.published import PUBLISHED
 from src.measures.records import Beyond, Comparison, Evaluation, Measures, Stage, Times
 
-IDS_SHOWN = 12  # query numbers in one cell; evaluation.json has them all
+LEAST_IDS, MOST_IDS = 15, 28  # characters of query numbers in one cell; evaluation.json has them all
+BESIDE_IDS = 52  # characters of the other columns, where there is room
+LEAST_WORDS = 20  # characters of the first column, however narrow the terminal
 CHANGES_SHOWN = 30  # questions listed; evaluation.json has them all
 TEXT_SHOWN = 100  # characters of a text that changed
-
-STAGES: tuple[Stage, ...] = get_args(Stage)
+STAGES: dict[Stage, str] = {
+    "proposal": N_("proposal"),
+    "observation": N_("observation"),
+    "answer": N_("answer"),
+    "error": N_("error"),
+    "delivered": N_("delivered"),
+}
 
 
 def table(lines: Sequence[Sequence[str]]) -> str:
-    """Return lines of cells as columns: the first to the left, the others to the right; the first line is the head."""
+    """Return lines of cells as columns: the first to the left, the others to the right; the first line is the head.
+
+    The words of the first column are wrapped where the table would be wider than the terminal.
+    """
     widths = [max(len(row[column]) for row in lines) for column in range(len(lines[0]))]
-    drawn = [
-        "  ".join(
-            cell.ljust(width) if column == 0 else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in lines
-    ]
-    return "\n".join(line.rstrip() for line in [drawn[0], "  ".join("-" * width for width in widths), *drawn[1:]])
+    spare = shutil.get_terminal_size().columns - sum(widths) - 2 * (len(widths) - 1)
+    widths[0] = max(min(LEAST_WORDS, widths[0]), widths[0] + min(spare, 0))
+    drawn = [line for row in lines for line in _drawn(row, widths)]
+    head = len(_drawn(lines[0], widths))
+    return "\n".join([*drawn[:head], "  ".join("-" * width for width in widths), *drawn[head:]])
 
 
-def evaluation(result: Evaluation) -> str:
+def _drawn(row: Sequence[str], widths: Sequence[int]) -> list[str]:
+    """One row as lines; its figures stand in the first of them."""
+    first, *more = textwrap.wrap(row[0], widths[0], subsequent_indent="  ") or [""]
+    cells = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+    return ["  ".join([first.ljust(widths[0]), *cells]).rstrip(), *more]
+
+
+def evaluation(result: Evaluation, language: Language = "en") -> str:
     """Return all that `evaluate` found: whose run it is, its measures, what lies beyond them, the other run if any."""
+    said = translator(language)
     parts = [
-        f"{heading(result)}\n",
-        measures([("this run", result["measures"])]),
-        f"\n{beyond(result['beyond'], result['measures']['queries'])}",
+        f"{heading(result, language)}\n",
+        measures([(said.gettext("this run"), result["measures"])], language),
+        f"\n{beyond(result['beyond'], result['measures']['queries'], said)}",
     ]
     if result["against"] is not None:
-        parts.append(against(result["against"], result["measures"]))
+        parts.append(against(result["against"], result["measures"], said))
     return "\n".join(parts)
 
 
-def heading(evaluation: Evaluation) -> str:
+def heading(evaluation: Evaluation, language: Language = "en") -> str:
     """Return whose figures these are (model, build, device, servers, machine), and what is wrong with the whole run."""
+    _ = translator(language).gettext
     conditions = evaluation["provenance"]["run"]
     server = conditions["server"]
     named = (
-        server["model"] or "a model that the server does not name",
-        server["build"] or "build not reported",
-        server["device"] or "device not reported",
-        _servers(server),
-        f"client on {conditions['cpu']}" if "cpu" in conditions else "",
+        server["model"] or _("a model that the server does not name"),
+        server["build"] or _("build not reported"),
+        server["device"] or _("device not reported"),
+        _servers(server, translator(language)),
+        _("client on {cpu}").format(cpu=conditions["cpu"]) if "cpu" in conditions else "",
     )
     lines = [", ".join(excerpt(part) for part in named if part)]
     if mixed := evaluation.get("mixed"):
-        models = "; ".join(f"{what} {' and '.join(map(excerpt, names))}" for what, names in mixed.items())
-        lines.insert(0, f"TWO MODELS ANSWERED ({models}): these figures describe neither; start a new run")
+        models = "; ".join(f"{what} {', '.join(map(excerpt, names))}" for what, names in mixed.items())
+        told = _("TWO MODELS ANSWERED ({models}): these figures describe neither; start a new run")
+        lines.insert(0, told.format(models=models))
     elif not evaluation["complete"]:
-        lines.append(f"INCOMPLETE: {evaluation['measures']['queries']} results; finish the run with agent --resume")
+        told = _("INCOMPLETE: {n} results; finish the run with agent --resume")
+        lines.append(told.format(n=evaluation["measures"]["queries"]))
     if not evaluation["unchanged"]:
-        lines.append("THE DATABASE CHANGED during the run")
+        lines.append(_("THE DATABASE CHANGED during the run"))
     if other := published.not_r3(conditions):
-        lines.append(f"not R3's: {', '.join(other)}; the published columns were made with others")
-    return "\n".join(lines)
+        told = _("not R3’s: {parts}; the published columns were made with others")
+        lines.append(told.format(parts=", ".join(other)))
+    return "\n".join(map(wrapped, lines))
 
 
-def _servers(server: Server) -> str:
+def _servers(server: Server, said: Translator) -> str:
     """How many servers shared the questions, e.g. `2 servers of 4 slots`; nothing for one, as R3 has it."""
     replicas, slots = server.get("replicas", 1), server["slots"]
     if replicas == 1:
         return ""
-    return f"{replicas} servers" + (f" of {slots} slot{'s' * (slots > 1)}" if slots else "")
+    if not slots:
+        return said.gettext("{replicas} servers").format(replicas=replicas)
+    return said.ngettext("{replicas} servers of {n} slot", "{replicas} servers of {n} slots", slots).format(
+        replicas=replicas, n=slots
+    )
 
 
-def measures(runs: Sequence[tuple[str, Measures]]) -> str:
+def measures(runs: Sequence[tuple[str, Measures]], language: Language = "en") -> str:
     """Return the measures of our runs beside the published ones, which are labelled as somebody else's."""
+    said = translator(language)
     columns = [*runs, *((f"R3 {place}*", run) for place, run in enumerate(PUBLISHED["runs"], 1))]
-    lines = [["measure", *(name for name, _ in columns)]]
-    lines += [[key, *(rows.number(values[key]) for _, values in columns)] for key, _ in rows.MEASURES]
-    note = f"* published by {PUBLISHED['source']}: {PUBLISHED['model']} on an {PUBLISHED['machine']}; not ours"
-    return f"{table(lines)}\n{note}"
+    lines = [[said.gettext("measure"), *(name for name, _ in columns)]]
+    lines += [[key, *(said.figure(rows.number(values[key])) for _, values in columns)] for key, _ in rows.MEASURES]
+    note = said.gettext("* published by {source}: {model} on an {machine}; not ours")
+    source = said.gettext(PUBLISHED["source"])
+    note = note.format(source=source, model=PUBLISHED["model"], machine=PUBLISHED["machine"])
+    return f"{table(lines)}\n{wrapped(note)}"
 
 
-def beyond(block: Beyond, queries: int) -> str:
+def beyond(block: Beyond, queries: int, said: Translator) -> str:
     """Return the second block: reads of another product, each wording measure with its queries, then the time."""
+    _ = said.gettext
     columns = rows.sides(block)
-    shares = [[f"share {words}", *(rows.number(side[key]) for _, side in columns), ""] for key, words in rows.SHARES]
+    shares = [
+        [
+            _("share {words}").format(words=_(words)),
+            *(said.figure(rows.number(side[key])) for _name, side in columns),
+            "",
+        ]
+        for key, words in rows.SHARES
+    ]
     lines = [
-        ["beyond the published marker", *(name for name, _ in columns), "  queries (of the model's answers)"],
-        *map(_cells, rows.counted(block)),
+        [_("beyond the published marker"), *(_(name) for name, _side in columns), _("queries (model)")],
+        *(_cells(row, said) for row in rows.counted(block)),
         *shares,
-        *map(_cells, rows.replaced(block)),
+        *(_cells(row, said) for row in rows.replaced(block)),
     ]
     widest = max(len(line[-1]) for line in lines)
-    return f"{table([[*line[:-1], line[-1].ljust(widest)] for line in lines])}\n{times(block['time'], queries)}"
+    return f"{table([[*line[:-1], line[-1].ljust(widest)] for line in lines])}\n{times(block['time'], queries, said)}"
 
 
-def _cells(row: rows.Row) -> list[str]:
-    return [row.words, *("" if count is None else str(count) for count in row.counts), f"  {_listed(row.ids)}"]
+def _cells(row: rows.Row, said: Translator) -> list[str]:
+    counts = ("" if count is None else str(count) for count in row.counts)
+    return [said.gettext(row.words), *counts, _listed(row.ids)]
 
 
 def _listed(ids: Sequence[int]) -> str:
-    shown = ", ".join(map(str, ids[:IDS_SHOWN]))
-    return f"{shown}, … ({len(ids)})" if len(ids) > IDS_SHOWN else shown
+    """Return the numbers of queries; of many those for which there is room, and how many there are."""
+    whole, room = ", ".join(map(str, ids)), shutil.get_terminal_size().columns - BESIDE_IDS
+    room = max(LEAST_IDS, min(MOST_IDS, room))
+    if len(whole) <= room:
+        return whole
+    return f"{textwrap.shorten(whole, room - len(f' ({len(ids)})'), placeholder=' …')} ({len(ids)})"
 
 
-def times(block: Times, queries: int) -> str:
+def times(block: Times, queries: int, said: Translator) -> str:
     """Return the percentiles and where the time of a question went, in lines."""
-    lines = [
-        f"time a question: p50 {block['p50_ms']:.0f} ms, p95 {block['p95_ms']:.0f} ms "
-        f"(slowest: {_listed(block['slowest']['ids'])})"
-    ]
+    _ = said.gettext
+    told = _("time a question: p50 {p50} ms, p95 {p95} ms (slowest: {ids})")
+    ids = _listed(block["slowest"]["ids"])
+    lines = [wrapped(told.format(p50=round(block["p50_ms"]), p95=round(block["p95_ms"]), ids=ids))]
     if block["split_mean_ms"] is None:
-        return "\n".join([*lines, "  where it went is not known: no question has the timings of both generations"])
+        unknown = _("where it went is not known: no question has the timings of both generations")
+        return "\n".join([*lines, wrapped(f"  {unknown}", "    ")])
     total = sum(block["split_mean_ms"].values()) or 1.0
+    widest = max(len(_(words)) for words in SPLIT.values())
     for name, words in SPLIT.items():
         value = block["split_mean_ms"][name]
-        lines.append(f"  {words:<28} {value:>10.1f} ms  {100 * value / total:>5.1f} %")
+        shares = said.figure(f"{value:>9.1f} ms  {100 * value / total:>5.1f} %")
+        lines.append(f"  {_(words):<{widest}} {shares}")
     if block["split_queries"] < queries:
-        lines.append(f"  (mean of the {block['split_queries']} questions of {queries} with both timings)")
+        told = _("(mean of the {n} questions of {queries} with both timings)")
+        lines.append(f"  {told.format(n=block['split_queries'], queries=queries)}")
     return "\n".join(lines)
 
 
-def against(compared: Comparison, ours: Measures) -> str:
+def against(compared: Comparison, ours: Measures, said: Translator) -> str:
     """Return the measures of both runs and, question by question, what changed from the other run to ours."""
-    lines = [
-        f"\nagainst {excerpt(compared['run'])}",
-        measures([("that run", compared["measures"]), ("this run", ours)]),
-    ]
+    _ = said.gettext
+    both = [(_("that run"), compared["measures"]), (_("this run"), ours)]
+    lines = ["\n" + _("against {run}").format(run=excerpt(compared["run"])), measures(both, said.language)]
+    differs = _("differs as well: {key}: {then} there, {now} here")
     lines += [
-        f"  differs as well: {key}: {_text(then)} there, {_text(now)} here"
+        wrapped("  " + differs.format(key=key, then=_text(then), now=_text(now)), "    ")
         for key, (then, now) in compared["notes"].items()
         if key != "time"
     ]
-    lines.append(f"{len(compared['changed'])} of {compared['questions']} questions changed")
+    changed = _("{n} of {queries} questions changed")
+    lines.append(changed.format(n=len(compared["changed"]), queries=compared["questions"]))
+    told = _("question {id}, {stage}: {then} -> {now}")
     for change in compared["changed"][:CHANGES_SHOWN]:
         lines += [
-            f"  question {change['id']}, {stage}: {_text(change[stage][0])} -> {_text(change[stage][1])}"
-            for stage in STAGES
+            wrapped("  " + told.format(id=change["id"], stage=_(name), then=_text(then), now=_text(now)), "    ")
+            for stage, name in STAGES.items()
             if stage in change
+            for then, now in [change[stage]]
         ]
     if (left := len(compared["changed"]) - CHANGES_SHOWN) > 0:
-        lines.append(f"  … and {left} more in evaluation.json")
+        lines.append("  " + _("… and {n} more in evaluation.json").format(n=left))
     return "\n".join(lines)
 
 

@@ -6,7 +6,7 @@ Not checked: that a question's text names the reference beside it; the tests do 
 import json
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast, get_args
+from typing import TYPE_CHECKING, Literal, cast
 
 from src.base.errors import Precondition
 from src.base.paths import ROOT, near
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 DATA = near(ROOT / "data" / "products.json")
 SCHEMA = ROOT / "configs" / "products.schema.json"
 HOSTILE_SCHEMA = ROOT / "configs" / "hostile.schema.json"
-LANGUAGES: tuple[Language, ...] = get_args(Language)
 LONGEST_NAME = 200  # characters, as in the schema
 REMEDY = "restore it from the repository or name another file with --data"
 

@@ -1,6 +1,7 @@
 """Reads the result of a question, as `agent.run()` returns it."""
 
-from src.base.records import Observation, Result
+from src.base.messages import N_, translator
+from src.base.records import Language, Observation, Result
 
 # The checks between a proposal and the database, in the order in which the code makes them.
 CHECKS = ("reply", "finish reason", "JSON", "tool and shape", "reference")
@@ -12,6 +13,21 @@ REFUSALS = {
     "Outil interdit ou appel mal formé": "tool and shape",
     "Référence ou arguments invalides": "reference",
 }
+
+# What a refusal says; the tutorial's French stays, and this stands beneath it or in brackets, never in its place.
+MEANINGS = {
+    "Budget d’appels épuisé ou invalide": N_("call budget used up or invalid"),
+    "Outil interdit ou appel mal formé": N_("forbidden tool or malformed call"),
+    "Référence ou arguments invalides": N_("invalid reference or arguments"),
+    "Proposition tronquée": N_("truncated proposal"),
+    "attempt to write a readonly database": N_("attempt to write a readonly database"),  # SQLite's own
+}
+
+
+def meaning(reason: str, language: Language) -> str:
+    """Return a refusal in the reader's language; empty where it is in that language already, or is none of ours."""
+    said = translator(language).gettext(MEANINGS.get(reason, ""))
+    return "" if said == reason else said
 
 
 def observed(result: Result) -> Observation | None:

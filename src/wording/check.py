@@ -8,6 +8,7 @@ Not covered: whether the question was understood, and irony.
 import re
 import unicodedata
 
+from src.base.messages import N_
 from src.base.records import Observation
 from src.wording import asked, clauses, figures, lists, stated
 
@@ -17,16 +18,16 @@ FALLBACK = "en"  # the plain sentence of a language that has no page
 
 # The name of each fault, and its words for a person; in this order everywhere.
 FAULTS = {
-    "no_answer": "no answer: the second generation failed",
-    "cut": "cut by the token limit",
-    "figure_missing": "lacks the observed number",
-    "unsupported_number": "brings in another number",
-    "zero_as_not_found": "stock 0 described as not found",
-    "stock_as_not_found": "stock above 0 described as not found",
-    "stock_as_none": "stock above 0 described as out of stock",
-    "not_found_as_stock": "unknown product described as a stock",
-    "not_listed": "words or a form that no list allows",
-    "no_lists": "a language without lists",
+    "no_answer": N_("no answer: the second generation failed"),
+    "cut": N_("cut by the token limit"),
+    "figure_missing": N_("lacks the observed number"),
+    "unsupported_number": N_("brings in another number"),
+    "zero_as_not_found": N_("stock 0 described as not found"),
+    "stock_as_not_found": N_("stock above 0 described as not found"),
+    "stock_as_none": N_("stock above 0 described as out of stock"),
+    "not_found_as_stock": N_("unknown product described as a stock"),
+    "not_listed": N_("words or a form that no list allows"),
+    "no_lists": N_("a language without lists"),
 }
 
 

@@ -88,8 +88,8 @@ def test_a_write_that_gets_through_is_reported_and_shows_in_the_digest(tmp_path:
     assert cli("prepare", cwd=copy).status == 0
     ended = cli("negatives", cwd=copy)
     assert_one_line(ended, 1, "a forbidden attempt was not refused: UPDATE products")
-    assert ended.out.count("  refused ") == 6 and "6 refused out of 7; database CHANGED" in ended.out
-    assert '  GOT THROUGH  SQLite write    "UPDATE products' in ended.out, "the table shows what got through"
+    assert "6 refused out of 7; database CHANGED" in ended.out and ended.out.count("GOT THROUGH: ") == 1
+    assert '"UPDATE products SET stock=stock+1"\n    GOT THROUGH: it went through' in ended.out
     result = read(copy / "outputs" / "negatives.json")
     assert (result["refused"], result["unchanged"]) == (6, False)
 

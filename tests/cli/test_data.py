@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from src.base.messages import LANGUAGES
 from src.base.records import Language
 from src.runs import catalog
 
@@ -25,7 +26,7 @@ def test_sixty_products_with_their_names_and_a_first_one_out_of_stock() -> None:
     assert 1 < sum(p["stock"] == 0 for p in products) < 10
 
 
-@pytest.mark.parametrize("language", catalog.LANGUAGES)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_thirty_questions_each_naming_its_reference_once(language: Language) -> None:
     asked = catalog.questions(catalog.load(), language)
     assert [question["id"] for question in asked] == list(range(30))

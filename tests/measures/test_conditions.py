@@ -116,10 +116,10 @@ def test_a_comparison_says_under_which_other_prompt_the_two_runs_were_made(
     monkeypatch.setattr(agent, "WORD", agent.WORD + " Une phrase.")
     second = make("second")
     assert main(["--outputs", str(second.folder), "evaluate", "--against", str(first.folder)]) == 0
-    printed = capsys.readouterr().out
+    printed = " ".join(capsys.readouterr().out.split())
     assert "differs as well: prompts.word: " in printed
     assert "0 of 30 questions changed" in printed
-    assert "not R3's: prompts; the published columns were made with others" in printed
+    assert "not R3’s: prompts; the published columns were made with others" in printed
     run, evaluation = (json.loads(second.json(name).read_text(encoding="utf-8")) for name in ("agent", "evaluation"))
     assert "This run was made with other prompts than R3’s" in render.page(run, evaluation, None)
 
@@ -150,7 +150,7 @@ def test_a_run_of_two_models_is_marked_replaces_nothing_and_is_measured_by_nobod
     assert run["complete"] is False and "another" in run["mixed"]["model"]
     assert main(["--outputs", str(outputs.folder), "evaluate"]) == 1
     told = capsys.readouterr()
-    assert told.out.startswith("TWO MODELS ANSWERED (model Stand-in Q0_0 and another)")
+    assert told.out.startswith("TWO MODELS ANSWERED (model Stand-in Q0_0, another)")
     assert "more than one model answered" in told.err
     assert "More than one model answered in this run" in render.page(run, None, None)
 

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from src.base.errors import Interrupted, Precondition, ServerUnavailable
+from src.base.messages import LANGUAGES
 from src.base.paths import ROOT
 from src.base.records import Result
 from src.cli import main
@@ -221,7 +222,7 @@ def test_a_run_without_the_guard_has_no_delivered_field(make: Make) -> None:
     assert all("delivered" not in result for result in run_of(make())["results"])
 
 
-@pytest.mark.parametrize("language", catalog.LANGUAGES)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_with_the_guard_every_delivered_sentence_carries_the_marker(make: Make, language: str) -> None:
     outputs = make(
         script=lambda body: honest(body) if "response_format" in body else "On 12 May it was 7",

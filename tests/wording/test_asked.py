@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from src import tools
+from src.base.messages import LANGUAGES
 from src.base.records import NotFound, Product, Result
 from src.commands import ask
 from src.runs import catalog
@@ -68,7 +69,7 @@ def test_a_question_that_names_the_product_in_any_spelling_is_answered(question:
 
 
 @pytest.mark.parametrize(("question", "kind"), NOT_ANSWERED)
-@pytest.mark.parametrize("language", catalog.LANGUAGES)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_what_was_read_for_another_question_is_not_delivered(question: str, kind: str, language: str) -> None:
     result = read(question)
     given = deliver.deliver(result, language)
@@ -80,11 +81,11 @@ def test_what_was_read_for_another_question_is_not_delivered(question: str, kind
 
 def test_each_language_has_its_own_sentence_for_each_kind() -> None:
     for question, kind in NOT_ANSWERED:
-        texts = {check.about_the_question(kind, question, language) for language in catalog.LANGUAGES}  # type: ignore[arg-type]
+        texts = {check.about_the_question(kind, question, language) for language in LANGUAGES}  # type: ignore[arg-type]
         assert len(texts) == 4 and not any("introuvable" in text for text in texts)
 
 
-@pytest.mark.parametrize("language", catalog.LANGUAGES)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_the_questions_that_we_ship_name_what_they_are_about(language: Any) -> None:
     for question in catalog.questions(catalog.load(), language):
         assert asked.asked(question["query"]) == ((question["ref"],), ())
