@@ -129,8 +129,8 @@ def parser() -> Parser:
     made.add_argument("--slots", type=whole(1, MAX_SLOTS), default=1, metavar="N", help="requests answered at once")
     context = "context per slot in tokens (default: %(default)s)"
     made.add_argument("--ctx", type=whole(1, MAX_CONTEXT), default=CONTEXT_TOKENS, metavar="N", help=context)
-    threads = "threads to compute with (default: R3_THREADS, else every core, and one fewer for writing beside other "
-    threads += "programs; in a container no more than its share of the processors)"
+    threads = "threads to compute with (default: R3_THREADS, else every core for reading and one fewer for "
+    threads += "writing; in a container no more than its share of the processors)"
     made.add_argument("--threads", type=thread_count, metavar="N", help=threads)
     key = "ask for a key, one of those in FILE, one a line (default: ask for none)"
     made.add_argument("--api-key-file", metavar="FILE", help=key)

@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from src.server.processors import Threads, cpu_quota, idle, threads_for
+from src.server.processors import Threads, cpu_quota, threads_for
 from tests.support.command import ROOT, environment
 
 CORES = 16
-TICKS = 400  # of all cores in the quarter of a second that the server looks
 
 
 @pytest.fixture(autouse=True)
@@ -24,24 +23,6 @@ def sixteen_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(CORES)), raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: CORES)
     monkeypatch.setattr(sys, "platform", "linux")
-
-
-class Machine:
-    """A machine on which other programs take so many processors' time between two looks at /proc/stat."""
-
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.stat, self.busy = folder / "stat", 0.0
-        self.stat.write_text("cpu  100 100 100 1000 100 0 0 0 0 0\ncpu0 1 1 1 1 1\n")
-        monkeypatch.setattr("src.server.processors.time.sleep", self.pass_time)
-
-    def pass_time(self, _seconds: float) -> None:
-        used = round(TICKS * self.busy / CORES)
-        self.stat.write_text(f"cpu  {100 + used} 100 100 {1000 + TICKS - used} 100 0 0 0 0 0\n")
-
-
-@pytest.fixture
-def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
-    return Machine(tmp_path, monkeypatch)
 
 
 def version_2(folder: Path, text: str) -> Path:
@@ -60,39 +41,30 @@ SHARES = [("400000 100000\n", 4), ("100000 100000\n", 1), ("50000 100000\n", 1),
 
 
 @pytest.mark.parametrize(("text", "threads"), SHARES)
-@pytest.mark.parametrize("busy", [0, CORES])
-def test_a_share_of_the_processors_is_used_whole_and_not_exceeded(
-    tmp_path: Path, text: str, threads: int, busy: int, machine: Machine
-) -> None:
+def test_a_share_of_the_processors_is_used_whole_and_not_exceeded(tmp_path: Path, text: str, threads: int) -> None:
     (tmp_path / "2").mkdir()
     (tmp_path / "1").mkdir()
     quota, period = text.split()
-    machine.busy = busy
-    assert threads_for(version_2(tmp_path / "2", text), machine.stat) == (threads, threads)
-    assert threads_for(version_1(tmp_path / "1", quota, period), machine.stat) == (threads, threads)
+    assert threads_for(version_2(tmp_path / "2", text)) == (threads, threads)
+    assert threads_for(version_1(tmp_path / "1", quota, period)) == (threads, threads)
 
 
 @pytest.mark.parametrize("bound", ["", "1600000 100000\n", "max 100000\n"])
-@pytest.mark.parametrize(("busy", "writing"), [(0, CORES), (0.4, CORES), (0.8, CORES - 1), (CORES, CORES - 1)])
-def test_every_core_reads_and_one_fewer_writes_beside_other_programs(
-    tmp_path: Path, bound: str, busy: float, writing: int, machine: Machine
+def test_every_core_reads_and_one_fewer_writes(tmp_path: Path, bound: str) -> None:
+    assert threads_for(version_2(tmp_path, bound) if bound else tmp_path) == Threads(CORES - 1, reading=CORES)
+
+
+@pytest.mark.parametrize(("cores", "threads"), [(1, (1, 1)), (2, (1, 2))])
+def test_on_few_cores_one_thread_writes(
+    tmp_path: Path, cores: int, threads: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    machine.busy = busy
-    group = version_2(tmp_path, bound) if bound else tmp_path
-    assert threads_for(group, machine.stat) == Threads(writing, reading=CORES)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)), raising=False)
+    assert threads_for(tmp_path) == threads
 
 
-def test_a_machine_that_tells_nothing_does_not_count_as_idle(tmp_path: Path, machine: Machine) -> None:
-    assert not idle(tmp_path / "none")
-    (tmp_path / "odd").write_text("intr 5\n")
-    assert not idle(tmp_path / "odd")
-
-
-def test_with_another_openmp_one_core_stays_free(
-    tmp_path: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_with_another_openmp_one_core_stays_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert threads_for(tmp_path, machine.stat) == (CORES - 1, CORES - 1)
+    assert threads_for(tmp_path) == (CORES - 1, CORES - 1)
 
 
 def test_version_1_says_minus_one_for_no_bound(tmp_path: Path) -> None:
