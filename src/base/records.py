@@ -340,6 +340,7 @@ class JournalHeader(TypedDict):
     """The first entry of the journal."""
 
     identity: Identity
+    data_path: NotRequired[str]  # of the data file, relative to the folder of results
 
 
 class JournalEntry(TypedDict):

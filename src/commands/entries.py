@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from src.base.errors import CheckFailed, Precondition
-from src.base.printable import excerpt, note, say
+from src.base.printable import note, say
 from src.base.registry import Registry
 from src.commands import options
 
@@ -23,8 +23,8 @@ without Docker and GPU: python -m src.cli --embedded reproduce
 exit status: 0 done, 1 a check failed or the command was interrupted, 2 something is missing or the arguments are
 wrong, 3 the model server cannot be reached or gave up"""
 SERVER = "a model server (--embedded, or LLM_BASE_URL)"
-# As many as one process feeds: `scripts/bench.py --fleet`. Each takes a thread, of which compose.yaml allows 256.
-MAX_JOBS = 192
+OWN_DATA = "data/products.json"
+REMEMBERED = "the one of prepare"
 
 COMMANDS = Registry("python -m src.cli", "A stock assistant: the model proposes, the code decides.", EPILOG)
 
@@ -33,7 +33,7 @@ def outputs_of(args: argparse.Namespace) -> "Outputs":
     """The folder of results that the command line names."""
     from src.runs.outputs import Outputs
 
-    return Outputs.named(args.outputs)
+    return Outputs.named(args.outputs, args.embedded)
 
 
 def model_server(args: argparse.Namespace, outputs: "Outputs", slots: int = 1) -> AbstractContextManager[None]:
@@ -48,13 +48,14 @@ def model_server(args: argparse.Namespace, outputs: "Outputs", slots: int = 1) -
     "Build the database from data/products.json and record its digest.",
     "writes: stock.db, prepare.json; an existing database is never overwritten\n"
     "next:   exercise or negatives (no model), then agent",
-    options.data,
+    options.data(OWN_DATA),
 )
 def prepare(args: argparse.Namespace) -> None:
     """Build the database."""
     from src.commands import prepare
+    from src.runs import catalog
 
-    path = prepare.prepare(outputs_of(args), args.data)
+    path = prepare.prepare(outputs_of(args), args.data or catalog.DATA)
     say(f"database built: {outputs_of(args).database}\n{path}")
 
 
@@ -64,41 +65,24 @@ def prepare(args: argparse.Namespace) -> None:
     f"needs:  prepare, and {SERVER}\n"
     "writes: agent.json, and a journal until the run is complete\n"
     "next:   evaluate, then report; after an interruption: agent --resume",
-    options.data,
-    options.language("questions"),
-    options.guard_answers(default=False),
+    options.data(REMEMBERED),
+    options.language("questions", resumes=True),
+    options.guard_answers(default=None),
     lambda parser: parser.add_argument(
-        "--jobs", type=int, default=1, metavar="N", help="questions in flight (default: 1, R3's way)"
+        "--jobs", type=int, metavar="N", help="questions in flight (default: 1, R3's way)"
     ),
-    lambda parser: parser.add_argument("--resume", action="store_true", help="finish an interrupted run"),
+    options.resume,
     asks_model=True,
 )
 def agent(args: argparse.Namespace) -> None:
     """Ask the questions of the data file, in order."""
-    from src.commands import show
-    from src.runs import database, recovery, session
+    from src.commands import agent
+    from src.runs import database
 
     outputs = outputs_of(args)
     database.check(outputs)  # before loading a model for nothing
-    if not 1 <= args.jobs <= MAX_JOBS:
-        raise Precondition(f"--jobs {args.jobs}: give a number from 1 to {MAX_JOBS}")
-    with recovery.exclusive(outputs, note), model_server(args, outputs, slots=args.jobs):
-        run = session.begin(outputs, args.data, args.lang, note, guarded=args.guard_answers, in_flight=args.jobs)
-        if args.resume:
-            recovery.resume(run, note)
-            note(f"resuming: {run.kept} results kept, {len(run.missing)} questions to ask")
-        else:
-            recovery.set_aside(run, note)
-        path = show.with_progress(len(run.questions), run.kept, lambda progress: session.work(run, progress))
-    errors = [result for result in run.results if result["error"] is not None]
-    again = f", {len(run.again)} asked again" if run.again else ""
-    say(f"{len(run.results)} questions, {len(errors)} errors{again}; database unchanged")
-    if errors:
-        say(f"  first error, question {errors[0]['id']}: {excerpt(errors[0]['error'] or '')}")
-    if run.lost:
-        again = outputs.command("agent --resume")
-        note(f"  lost on the way to the server: {len(run.lost)}; ask again with: {again}")
-    say(str(path))
+    asked = agent.Asked(args.data, args.lang, args.guard_answers, args.jobs)
+    agent.agent(outputs, asked, lambda slots: model_server(args, outputs, slots), args.resume)
 
 
 @COMMANDS.command(
@@ -121,7 +105,7 @@ def negatives(args: argparse.Namespace) -> None:
     "evaluate",
     "Measure the last run beside the published figures.",
     "needs:  agent\nwrites: evaluation.json\nnext:   report",
-    options.data,
+    options.data("the run's own"),
     lambda parser: parser.add_argument(
         "--against", type=Path, metavar="OTHER", help="compare with the run in a folder or agent.json"
     ),
@@ -131,16 +115,17 @@ def evaluate(args: argparse.Namespace) -> None:
     """Measure the last run, or judge it if its questions were the hostile ones."""
     from src import evaluate
     from src.measures import hostile, tables
-    from src.runs import catalog
+    from src.runs import catalog, datafile
 
     outputs = outputs_of(args)
-    if catalog.is_hostile(catalog.load(args.data)):
+    data = args.data or datafile.asked(outputs)
+    if catalog.is_hostile(catalog.load(data)):
         if args.against is not None:
-            raise Precondition(f"--against compares runs about products, and {args.data} holds none; leave it out")
-        path, judged = hostile.evaluate_run(outputs, args.data)
+            raise Precondition(f"--against compares runs about products, and {data} holds none; leave it out")
+        path, judged = hostile.evaluate_run(outputs, data)
         say(f"{hostile.report(judged, args.lang)}\n{path}")
         return
-    path, result = evaluate.evaluate_run(outputs, args.data, args.against)
+    path, result = evaluate.evaluate_run(outputs, data, args.against)
     say(f"{tables.evaluation(result, args.lang)}\n{path}")
     if "mixed" in result:
         raise CheckFailed(f"more than one model answered in {outputs.json('agent')}; start a new run")
@@ -205,23 +190,29 @@ def report(args: argparse.Namespace) -> None:
     f"needs:  {SERVER}\n"
     "writes: run-001/, run-002/, ... with the files of every command, report.html too\n"
     "next:   open its report.html in a browser; then prepare and exercise",
-    options.data,
-    options.language("questions"),
+    options.data(OWN_DATA),
+    options.language("questions", resumes=True),
     lambda parser: parser.add_argument(
-        "--runs", type=int, default=1, metavar="N", help="repeat it and compare the runs (default: 1)"
+        "--runs", type=int, metavar="N", help="repeat it and compare the runs (default: 1)"
     ),
+    options.resume,
     asks_model=True,
 )
 def reproduce(args: argparse.Namespace) -> None:
     """Run the whole route, once or several times."""
+    from src.commands import reproduce, resuming, route
     from src.runs import catalog
 
-    if args.runs < 1:
-        raise Precondition(f"--runs {args.runs}: give a number from 1")
-    catalog.shop(args.data)  # before making a folder and loading a model for nothing
     outputs = outputs_of(args)
+    if args.runs is not None and args.runs < 1:
+        raise Precondition(f"--runs {args.runs}: give a number from 1")
+    if args.resume:
+        mark, asked = route.left(outputs)
+        typed = {"language": args.lang, "runs": args.runs, "data": resuming.origin(args.data)}
+        resuming.check(outputs.folder, mark, typed, outputs, ("reproduce", "--resume"))
+    else:
+        asked = route.Route(args.data or catalog.DATA, args.lang or options.default_language(), args.runs or 1)
+    catalog.shop(asked.data)  # before making a folder and loading a model for nothing
     with model_server(args, outputs):
-        from src.commands import reproduce
-
-        folder = reproduce.reproduce(outputs.folder, args.data, args.lang, args.cases, args.runs)
-        say(f"{folder}\n{reproduce.next_steps(folder, args.lang)}")
+        folder = reproduce.reproduce(outputs, asked, args.cases)
+        say(f"{folder}\n{reproduce.next_steps(outputs, folder, asked.language)}")

@@ -4,28 +4,47 @@ import argparse
 import os
 from pathlib import Path
 
+from src.base.errors import Precondition
 from src.base.messages import LANGUAGES
+from src.base.printable import excerpt
 from src.base.records import Language
 from src.base.registry import Option
-from src.runs import catalog
 
 
-def data(parser: argparse.ArgumentParser) -> None:
-    """`--data`: the file of products and questions."""
-    help_text = "products and questions (default: data/products.json)"
-    parser.add_argument("--data", type=Path, metavar="FILE", default=catalog.DATA, help=help_text)
+def data(default: str) -> Option:
+    """`--data`: the file of products and questions; `default` says in words which it is where none is named."""
+
+    def add(parser: argparse.ArgumentParser) -> None:
+        help_text = f"products and questions (default: {default})"
+        parser.add_argument("--data", type=Path, metavar="FILE", help=help_text)
+
+    return add
 
 
-def language(of: str) -> Option:
-    """`--lang`: the language of what the command is about, e.g. `questions`; R3_LANG is its default."""
+def language(of: str, resumes: bool = False) -> Option:
+    """`--lang`: the language of what the command is about, e.g. `questions`; R3_LANG is its default.
+
+    A command that `resumes` gets `None` where it is not given: an interrupted run has its own, and `default_language`
+    is for a new one.
+    """
 
     def add(parser: argparse.ArgumentParser) -> None:
         named = os.environ.get("R3_LANG") or "en"
         default = named if named in LANGUAGES else f"R3_LANG={named}"  # its name goes into the error
         help_text = f"language of the {of}: {', '.join(LANGUAGES)} (default: R3_LANG, else en)"
-        parser.add_argument("--lang", type=_language, default=default, metavar="LANG", help=help_text)
+        parser.add_argument(
+            "--lang", type=_language, default=None if resumes else default, metavar="LANG", help=help_text
+        )
 
     return add
+
+
+def default_language() -> Language:
+    """Return the language of R3_LANG, else English; `Precondition` when it names none that the questions have."""
+    try:
+        return _language(os.environ.get("R3_LANG") or "en")
+    except argparse.ArgumentTypeError as exc:
+        raise Precondition(f"R3_LANG: {excerpt(str(exc))}; set it to one of them, or unset it") from None
 
 
 def _language(text: str) -> Language:
@@ -36,8 +55,14 @@ def _language(text: str) -> Language:
     raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(LANGUAGES)}")
 
 
-def guard_answers(default: bool) -> Option:
-    """`--guard-answers`: off in R3's way, on where a customer is answered."""
+def resume(parser: argparse.ArgumentParser) -> None:
+    """`--resume`: the rest of what was interrupted, as it was begun."""
+    help_text = "finish what was interrupted, under its own conditions: they need not be repeated"
+    parser.add_argument("--resume", action="store_true", help=help_text)
+
+
+def guard_answers(default: bool | None) -> Option:
+    """`--guard-answers`: off in R3's way (`None`: an interrupted run may say so), on where a customer is answered."""
 
     def add(parser: argparse.ArgumentParser) -> None:
         help_text = "replace a sentence with a fault by a plain one made from the observation"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from src.base.errors import Precondition
 from src.base.paths import no_entry
-from src.runs import catalog, provenance, store
+from src.runs import catalog, datafile, provenance, store
 from src.runs.outputs import Outputs
 from src.tools import create, digest
 
@@ -38,11 +38,12 @@ def prepare(outputs: Outputs, data: Path) -> Path:
     record = {
         "provenance": provenance.program(),
         "data": catalog.origin(data),
+        "data_path": datafile.beside(outputs, data),
         "products": len(products),
         "digest": digest(outputs.database),
     }
     try:
         return store.write_json(outputs.json("prepare"), record)
-    except OSError:
+    except (OSError, KeyboardInterrupt):
         outputs.database.unlink()  # without its record it would only block the next attempt
         raise

@@ -5,22 +5,20 @@ Two runs on one machine must give the same proposals and answers, word for word;
 
 import contextlib
 import itertools
-import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from src import evaluate
-from src.base.errors import CheckFailed, Precondition
-from src.base.paths import near
-from src.base.printable import note, quoted, say
+from src.base.errors import CheckFailed, Interrupted, Precondition, interruption
+from src.base.printable import note, say
 from src.base.records import Language, Negatives, Result, Run
-from src.commands import exercise, negatives, prepare, show
+from src.commands import exercise, negatives, prepare, route, show
+from src.commands.route import Route
 from src.measures import compare, tables
 from src.measures.records import Evaluation
 from src.report import render
-from src.runs import runfile, session, store
+from src.runs import record, recovery, runfile, session, store
 from src.runs.outputs import Outputs
 from src.runs.results import observed
 
@@ -47,12 +45,15 @@ class Made(NamedTuple):
     evaluation: Evaluation
 
 
-def run_once(outputs: Outputs, data: Path, language: Language, cases: Sequence[object]) -> Made:
-    """Run the whole route once into `outputs`."""
+def run_once(outputs: Outputs, asked: Route, cases: Sequence[object], finish: str) -> Made:
+    """Run the whole route once into `outputs`, or what is missing of it; `finish` is the command that does so later."""
+    data, language = asked.data, asked.language
     note(f"\n== prepare, agent, negatives, evaluate, exercise, report into {outputs.folder}")
-    prepare.prepare(outputs, data)
-    run = session.begin(outputs, data, language, note)
-    path = show.with_progress(len(run.questions), 0, lambda progress: session.work(run, progress))
+    with recovery.exclusive(outputs, note):
+        if not outputs.json("prepare").exists():
+            outputs.database.unlink(missing_ok=True)  # of this run, which was killed before it had recorded it
+            prepare.prepare(outputs, data)
+        path = _questions(outputs, asked, finish)
     _, attempts = negatives.negatives(outputs, cases)
     negatives.check(outputs, attempts)
     _, evaluation = evaluate.evaluate_run(outputs, data)
@@ -64,32 +65,58 @@ def run_once(outputs: Outputs, data: Path, language: Language, cases: Sequence[o
     return Made(outputs.folder, runfile.read(path, "run reproduce again"), attempts, evaluation)
 
 
-def reproduce(parent: Path, data: Path, language: Language, cases: Sequence[object], runs: int) -> Path:
-    """Make `runs` runs and print them side by side; returns the last folder.
+def _questions(outputs: Outputs, asked: Route, finish: str) -> Path:
+    """Ask the questions, or those that an interrupted run left; returns the path of the run."""
+    path = outputs.json("agent")
+    if path.exists() and not outputs.journal.exists():
+        record.check(runfile.read(path, finish), outputs)
+        return path
+    run = session.begin(outputs, asked.data, asked.language, note)
+    run.finish = finish
+    if outputs.journal.exists():
+        recovery.resume(run, note)
+        note(f"resuming: {run.kept} results kept, {len(run.missing)} questions to ask")
+    return show.with_progress(len(run.questions), run.kept, lambda progress: session.work(run, progress))
 
-    Raises `CheckFailed` when the runs differ in a proposal, an observation or an answer.
+
+def reproduce(parent: Outputs, asked: Route, cases: Sequence[object]) -> Path:
+    """Make the runs, or what is missing of them, and print them side by side; returns the last folder.
+
+    Raises `CheckFailed` when the runs differ in a proposal, an observation or an answer, `Interrupted` with the command
+    that finishes the route.
     """
-    made = [run_once(Outputs(new_folder(parent)), data, language, cases) for _ in range(runs)]
+    finish = parent.command("reproduce", "--resume")
+    made: list[Made] = []
+    try:
+        for number in range(asked.runs):
+            folder = asked.folders[number] if number < len(asked.folders) else new_folder(parent.folder)
+            outputs = parent._replace(folder=folder)
+            route.mark(outputs, asked, [one.folder for one in made])
+            made.append(run_once(outputs, asked, cases, finish))
+        _compare(made)
+    except KeyboardInterrupt as exc:
+        raise Interrupted(f"{interruption(exc)}; finish with: {finish}") from exc
+    route.clear(made[-1].folder)
+    return made[-1].folder
+
+
+def _compare(made: Sequence[Made]) -> None:
     folder = made[-1].folder
     _print_stages(made[-1].run["results"])
     _print_summary(made)
     if differences := compare.changed([one.run for one in made]):
         store.write_json(folder / "differences.json", differences)
         raise CheckFailed(f"the runs differ in {len(differences)} questions; see {folder / 'differences.json'}")
-    if runs > 1:
-        say(f"{runs} runs: the same proposals, observations and answers, word for word")
-    return folder
+    if len(made) > 1:
+        say(f"{len(made)} runs: the same proposals, observations and answers, word for word")
 
 
-def next_steps(folder: Path, language: Language) -> str:
+def next_steps(parent: Outputs, folder: Path, language: Language) -> str:
     """Say what to do after the last run in `folder`: look at its page, then do the exercise by hand."""
-    page, parent = folder / "report.html", Outputs(folder.parent)
-    steps = [parent.command("exercise" if language == "en" else f"exercise --lang {language}")]
+    page = folder / "report.html"
+    steps = [parent.command("exercise", *([] if language == "en" else ["--lang", language]))]
     if not parent.database.exists():
         steps.insert(0, parent.command("prepare"))
-    activate = Path(sys.prefix) / "bin" / "activate"
-    if sys.prefix != sys.base_prefix and activate.exists() and "VIRTUAL_ENV" not in os.environ:
-        steps.insert(0, f". {quoted(str(near(activate)))}")
     look = [f"look at it:  {page}"] if page.exists() else []
     return "\n".join([*look, f"next:        {' && '.join(steps)}"])
 

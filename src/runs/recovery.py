@@ -8,10 +8,12 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple, cast
 
 from src.base.errors import Precondition
-from src.base.records import JsonValue, Question, Result
-from src.runs import runfile, store
+from src.base.messages import LANGUAGES
+from src.base.records import DataFile, JsonObject, JsonValue, Language, Question, Result
+from src.runs import datafile, runfile, store
 from src.runs.differences import differing, listed
 from src.runs.outputs import Outputs
 from src.runs.session import Run, Say
@@ -27,6 +29,46 @@ def exclusive(outputs: Outputs, say: Say) -> Iterator[None]:
         yield
 
 
+class Left(NamedTuple):
+    """What an interrupted run was asked, so that nobody has to repeat it."""
+
+    identity: JsonObject  # all its conditions, as the journal has them
+    data: Path | None  # the data file; `None` where the journal does not say, as of an earlier version
+    language: Language
+    guarded: bool
+    jobs: int
+
+
+def left(outputs: Outputs) -> Left:
+    """Return what the interrupted run in this folder was asked; `Precondition` when there is none."""
+    entries = store.Journal(outputs.journal).read(1)
+    found = _identity(outputs, entries)
+    path = entries[0].get("data_path") if isinstance(entries[0], dict) else None
+    origin = cast(DataFile, found.get("data"))
+    language, jobs = found.get("language"), found.get("jobs")
+    return Left(
+        found,
+        datafile.found(outputs, origin, path) if isinstance(path, str) else None,
+        next((known for known in LANGUAGES if known == language), "en"),
+        found.get("guard_answers") is True,
+        jobs if type(jobs) is int else 1,
+    )
+
+
+def _identity(outputs: Outputs, entries: Sequence[JsonValue]) -> JsonObject:
+    """Return the conditions that a journal begins with; `Precondition` when it holds no run of ours."""
+    journal = outputs.journal
+    if not entries:
+        raise Precondition(f"{journal} holds no interrupted run; start one with: {outputs.command('agent')}")
+    header = entries[0]
+    found = header.get("identity") if isinstance(header, dict) else None
+    if not isinstance(found, dict) or "server" not in found:
+        raise Precondition(
+            f"{journal} is not a journal of this program; move it away and start anew: {outputs.command('agent')}"
+        )
+    return found
+
+
 def resume(run: Run, say: Say) -> None:
     """Take over the finished results of an interrupted run under the same conditions.
 
@@ -36,21 +78,14 @@ def resume(run: Run, say: Say) -> None:
     """
     journal = run.outputs.journal
     entries = store.Journal(journal).read()
-    if not entries:
-        raise Precondition(f"{journal} holds no interrupted run; start one with: {run.outputs.command('agent')}")
-    header = entries[0]
-    found = header.get("identity") if isinstance(header, dict) else None
-    if not isinstance(found, dict) or "server" not in found:
-        raise Precondition(
-            f"{journal} is not a journal of this program; move it away and start anew: {run.outputs.command('agent')}"
-        )
+    found = _identity(run.outputs, entries)
     different = differing(found, run.identity, list(run.identity))
     # A server may have gone for good: which of several equal ones answers decides about no text.
     if different := [each for each in different if each[0] != "server.replicas"]:
         raise Precondition(
             f"the interrupted run in {journal} was made under different conditions: "
             f"{listed(different)}; "
-            "finish it under its own conditions, or start anew without --resume"
+            f"bring that back and run this again, or start anew with: {run.outputs.command('agent')}"
         )
     run.results, damaged = _finished(entries[1:], run.questions)
     run.again = _failed(entries[1:], run.questions)

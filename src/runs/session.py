@@ -12,7 +12,7 @@ from pathlib import Path
 
 from src.base.errors import Interrupted, Precondition, ServerUnavailable, interruption
 from src.base.records import Identity, JournalEntry, JournalHeader, Language, Question, Result, Server
-from src.runs import catalog, conditions, jobs, provenance, record, store
+from src.runs import catalog, conditions, datafile, jobs, provenance, record, store
 from src.runs.outputs import Outputs
 from src.server.failures import Ours
 from src.wording import deliver
@@ -29,6 +29,8 @@ class Run:
     outputs: Outputs
     identity: Identity
     questions: list[Question]
+    data: str = ""  # path of the data file, as the folder of results keeps it
+    finish: str = ""  # the command that finishes the run
     results: list[Result] = field(default_factory=list)
     kept: int = 0
     lost: set[int] = field(default_factory=set)  # ids that failed in transport: --resume asks them again
@@ -58,7 +60,7 @@ def begin(
     }
     if (waiting := _waiting(identity["server"], in_flight)) is not None:
         say(waiting)
-    return Run(outputs, identity, questions)
+    return Run(outputs, identity, questions, datafile.beside(outputs, data), outputs.command("agent", "--resume"))
 
 
 def _waiting(server: Server, in_flight: int) -> str | None:
@@ -79,7 +81,7 @@ def work(run: Run, progress: Callable[[Result], object]) -> Path:
     marked incomplete; on a full disk only the journal has them.
     """
     path = run.outputs.json("agent")
-    header: JournalHeader = {"identity": run.identity}
+    header: JournalHeader = {"identity": run.identity, "data_path": run.data}
     entries = [header, *(_entry(result, transport=False) for result in run.results)]
     try:
         with store.Journal(run.outputs.journal).writing(entries) as journal:
@@ -109,16 +111,9 @@ def _kept_on_disk(run: Run) -> str:
 
 
 def _kept(run: Run) -> str:
-    """How many results there are, and the command that finishes the run under its own conditions."""
-    words = "agent --resume"
-    if run.identity["jobs"] > 1:
-        words += f" --jobs {run.identity['jobs']}"
-    if run.identity["language"] != "en":
-        words += f" --lang {run.identity['language']}"
-    if run.identity["guard_answers"]:
-        words += " --guard-answers"
+    """How many results there are, and the command that finishes the run; the journal has its conditions."""
     kept = len(run.results) - len(run.lost)
-    return f"{kept} of {len(run.questions)} results are kept, finish with: {run.outputs.command(words)}"
+    return f"{kept} of {len(run.questions)} results are kept, finish with: {run.finish}"
 
 
 def _ask_all(run: Run, journal: store.Journal, progress: Callable[[Result], object]) -> None:

@@ -74,13 +74,13 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def read(self) -> list[JsonValue]:
-        """Return the entries of the whole lines, and `None` for each line that a crash or a fault damaged."""
+    def read(self, most: int | None = None) -> list[JsonValue]:
+        """Return the entries, `most` of them if it is given; `None` for each line that a crash or a fault damaged."""
         try:
             text = read_bytes(self.path)
         except FileNotFoundError:
             return []
-        return [_entry(line) for line in text.split(b"\n") if line]
+        return [_entry(line) for line in [line for line in text.split(b"\n") if line][:most]]
 
     @contextlib.contextmanager
     def exclusive(self, note: Callable[[str], object]) -> Iterator[None]:

@@ -22,7 +22,7 @@ from src.base.paths import ROOT
 from src.base.records import Result
 from src.cli import main
 from src.commands import prepare
-from src.commands.entries import MAX_JOBS
+from src.commands.agent import MAX_JOBS
 from src.measures import compare
 from src.runs import catalog, database, jobs, recovery, session
 from src.runs.outputs import Outputs

@@ -1,0 +1,87 @@
+"""`agent`: the questions of the data file through the gate, with progress, and what to do about what failed."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import NamedTuple
+
+from src.base.errors import Precondition
+from src.base.printable import excerpt, note, say
+from src.base.records import Language
+from src.commands import options, resuming, show
+from src.runs import datafile, recovery, session
+from src.runs.outputs import Outputs
+
+# As many as one process feeds: `scripts/bench.py --fleet`. Each takes a thread, of which compose.yaml allows 256.
+MAX_JOBS = 192
+
+
+class Asked(NamedTuple):
+    """What a command line says about a run; `None` where it says nothing."""
+
+    data: Path | None
+    language: Language | None
+    guarded: bool | None
+    jobs: int | None
+
+
+class Conditions(NamedTuple):
+    """The same, decided: as asked, else as the interrupted run has it, else the default."""
+
+    data: Path
+    language: Language
+    guarded: bool
+    jobs: int
+
+
+def conditions(outputs: Outputs, asked: Asked, left: recovery.Left | None) -> Conditions:
+    """Decide about what the command line leaves open; `left` is the run to be resumed, if one is.
+
+    Raises `Precondition` for what is asked otherwise than of that run.
+    """
+    if left:
+        typed = {
+            "language": asked.language,
+            "guard_answers": asked.guarded,
+            "jobs": asked.jobs,
+            "data": resuming.origin(asked.data),
+        }
+        resuming.check(outputs.journal, left.identity, typed, outputs, ("agent", "--resume"))
+    jobs = asked.jobs if asked.jobs is not None else left.jobs if left else 1
+    if not 1 <= jobs <= MAX_JOBS:
+        raise Precondition(f"--jobs {jobs}: give a number from 1 to {MAX_JOBS}")
+    return Conditions(
+        left.data if left and left.data else datafile.chosen(outputs, asked.data, note),
+        asked.language or (left.language if left else options.default_language()),
+        asked.guarded if asked.guarded is not None else left.guarded if left else False,
+        jobs,
+    )
+
+
+def agent(outputs: Outputs, asked: Asked, server: Callable[[int], AbstractContextManager[None]], resume: bool) -> None:
+    """Ask the questions in order, or those that an interrupted run left, and say where the results are.
+
+    `server` gives the model server for so many questions in flight.
+    """
+    with recovery.exclusive(outputs, note):
+        how = conditions(outputs, asked, recovery.left(outputs) if resume else None)
+        with server(how.jobs):
+            run = session.begin(outputs, how.data, how.language, note, guarded=how.guarded, in_flight=how.jobs)
+            if resume:
+                recovery.resume(run, note)
+                note(f"resuming: {run.kept} results kept, {len(run.missing)} questions to ask")
+            else:
+                recovery.set_aside(run, note)
+            path = show.with_progress(len(run.questions), run.kept, lambda progress: session.work(run, progress))
+    _summary(run)
+    say(str(path))
+
+
+def _summary(run: session.Run) -> None:
+    errors = [result for result in run.results if result["error"] is not None]
+    again = f", {len(run.again)} asked again" if run.again else ""
+    say(f"{len(run.results)} questions, {len(errors)} errors{again}; database unchanged")
+    if errors:
+        say(f"  first error, question {errors[0]['id']}: {excerpt(errors[0]['error'] or '')}")
+    if run.lost:
+        note(f"  lost on the way to the server: {len(run.lost)}; ask again with: {run.finish}")
