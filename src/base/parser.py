@@ -4,7 +4,7 @@ import argparse
 import difflib
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from src.base.printable import excerpt
 
@@ -20,10 +20,19 @@ class Parser(argparse.ArgumentParser):
         dash = " (a text that begins with a dash goes after --)" if self._lacks_a_text(message) else ""
         self.exit(2, f"{self.prog}: {excerpt(message)}{dash}; see {self.prog} --help\n")
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Name what is unknown here, where it is known whether a text was expected."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown and self._takes_a_text():
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return found, unknown
+
+    def _takes_a_text(self) -> bool:
+        return any(not action.option_strings and action.dest != "command" for action in self._actions)
+
     def _lacks_a_text(self, message: str) -> bool:
         """Whether what `argparse` took for an option may have been meant as a text, such as a question."""
-        texts = any(not action.option_strings and action.dest != "command" for action in self._actions)
-        return texts and ("arguments are required" in message or "unrecognized arguments: -" in message)
+        return self._takes_a_text() and ("arguments are required" in message or "unrecognized arguments: -" in message)
 
     def print_help(self, file: "SupportsWrite[str] | None" = None) -> None:
         """Print the help; unlike `argparse`'s own, it raises `OSError` when the output cannot be written."""

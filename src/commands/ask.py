@@ -8,6 +8,7 @@ from src.base.errors import CheckFailed, Precondition, ServerUnavailable
 from src.base.printable import is_question, note, say
 from src.base.records import AskProvenance, Language, Result
 from src.commands import show
+from src.commands.written import Written
 from src.runs import conditions, database, provenance, store
 from src.runs.outputs import Outputs
 from src.runs.results import observed
@@ -46,9 +47,10 @@ def difference(result: Result, language: Language) -> str | None:
     return found and found.format(form=asked.form(), ref=ref, written=asked.written(result["query"]))
 
 
-def ask(outputs: Outputs, question: str, language: Language, guarded: bool) -> None:
-    """Ask, print the stages and write `ask.json`; `guarded` adds the sentence that a customer would get.
+def ask(outputs: Outputs, question: str, language: Language, guarded: bool, written: Written) -> None:
+    """Ask, print the stages and write `ask.json`, or `ask-002.json` and so on: no record is lost to the next one.
 
+    `guarded` adds the sentence that a customer would get; `written` is told the file and its content.
     Raises `CheckFailed` when the proposal was refused, `ServerUnavailable` when the server failed.
     """
     made_under: AskProvenance = {**provenance.program(), **conditions.conditions(outputs, language, guarded, note)}
@@ -60,7 +62,8 @@ def ask(outputs: Outputs, question: str, language: Language, guarded: bool) -> N
     say(show.stages(result))
     if (noted := difference(result, language)) is not None:
         say(f"  {noted}")
-    say(str(store.write_json(outputs.json("ask"), {"provenance": made_under, "result": result})))
+    record = {"provenance": made_under, "result": result}
+    written(store.write_next(outputs.json("ask"), record), record)
     for failure in failures:
         kind = ServerUnavailable if isinstance(failure, TransportFailure | BadReply) else CheckFailed
         raise kind(f"{'the model server failed' if kind is ServerUnavailable else 'refused'}: {failure}")

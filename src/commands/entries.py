@@ -90,14 +90,17 @@ def agent(args: argparse.Namespace) -> None:
     "Attempt what is forbidden and check that it is refused; needs no model.",
     "needs:  prepare\nwrites: negatives.json\nnext:   agent; or change a call in `cases` of src/cli.py and predict",
     options.language("words shown"),
+    options.json,
 )
 def negatives(args: argparse.Namespace) -> None:
     """Attempt what must be refused."""
-    from src.commands import negatives, show
+    from src.commands import negatives, show, written
 
     outputs = outputs_of(args)
-    path, result = negatives.negatives(outputs, args.cases)
-    say(f"{show.checks(result, args.lang)}\n{path}")
+    with written.told(args.json) as told:
+        path, result = negatives.negatives(outputs, args.cases)
+        say(show.checks(result, args.lang))
+        told(path, result)
     negatives.check(outputs, result)  # below the table, so that a reader sees the line that got through
 
 
@@ -110,10 +113,12 @@ def negatives(args: argparse.Namespace) -> None:
         "--against", type=Path, metavar="OTHER", help="compare with the run in a folder or agent.json"
     ),
     options.language("words shown"),
+    options.json,
 )
 def evaluate(args: argparse.Namespace) -> None:
     """Measure the last run, or judge it if its questions were the hostile ones."""
     from src import evaluate
+    from src.commands import written
     from src.measures import hostile, tables
     from src.runs import catalog, datafile
 
@@ -122,11 +127,16 @@ def evaluate(args: argparse.Namespace) -> None:
     if catalog.is_hostile(catalog.load(data)):
         if args.against is not None:
             raise Precondition(f"--against compares runs about products, and {data} holds none; leave it out")
-        path, judged = hostile.evaluate_run(outputs, data)
-        say(f"{hostile.report(judged, args.lang)}\n{path}")
+        with written.told(args.json) as told:
+            path, judged = hostile.evaluate_run(outputs, data)
+            say(hostile.report(judged, args.lang))
+            told(path, judged)
+        hostile.check(outputs, judged)
         return
-    path, result = evaluate.evaluate_run(outputs, data, args.against)
-    say(f"{tables.evaluation(result, args.lang)}\n{path}")
+    with written.told(args.json) as told:
+        path, result = evaluate.evaluate_run(outputs, data, args.against)
+        say(tables.evaluation(result, args.lang))
+        told(path, result)
     if "mixed" in result:
         raise CheckFailed(f"more than one model answered in {outputs.json('agent')}; start a new run")
     if not result["unchanged"]:
@@ -140,36 +150,44 @@ def evaluate(args: argparse.Namespace) -> None:
     "writes: exercise.json\n"
     "next:   change one word and explain the refusal, docs/EXERCISE.md",
     options.language("lesson"),
+    options.json,
 )
 def exercise(args: argparse.Namespace) -> None:
     """Go through the tutorial's three questions, asking for each prediction where somebody can answer."""
-    from src.commands import exercise
+    from src.commands import exercise, written
 
-    path, _ = exercise.exercise(outputs_of(args), args.cases, print, exercise.reader(), args.lang)
-    say(str(path))
+    reader = None if args.json else exercise.reader()
+    with written.told(args.json) as told:
+        path, record = exercise.exercise(outputs_of(args), args.cases, print, reader, args.lang)
+        told(path, record)
+    exercise.check(path, record)
 
 
 @COMMANDS.command(
     "ask",
     "Ask one question of your own and see its stages.",
     f"needs:  prepare, and {SERVER}\n"
-    "writes: ask.json\n"
+    "writes: ask.json, or where there is one ask-002.json, ...\n"
     'example: python -m src.cli --embedded ask "What is the stock level for REF-000?"',
     options.language("delivered sentence"),
     options.guard_answers(default=True),
-    lambda parser: parser.add_argument("question", help='for example "What is the stock level for REF-000?"'),
+    options.json,
+    lambda parser: parser.add_argument(
+        "question", nargs="+", help="for example: What is the stock level for REF-000?   (after -- if it begins with -)"
+    ),
     asks_model=True,
 )
 def ask(args: argparse.Namespace) -> None:
     """Ask one question; the exit status is its outcome."""
-    from src.commands import ask
+    from src.commands import ask, written
     from src.runs import database
 
-    ask.check(args.question)
+    question = " ".join(args.question)
+    ask.check(question)
     outputs = outputs_of(args)
     database.check(outputs)  # before loading a model for nothing
-    with model_server(args, outputs):
-        ask.ask(outputs, args.question, args.lang, args.guard_answers)
+    with written.told(args.json) as told, model_server(args, outputs):
+        ask.ask(outputs, question, args.lang, args.guard_answers, told)
 
 
 @COMMANDS.command(

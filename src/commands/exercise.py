@@ -57,8 +57,8 @@ def exercise(
     """Put REF-000, REF-999 and the first of `cases` that names no tool of ours through the gate; compare each.
 
     `say` receives the lesson line by line; `ask` asks for each prediction, if somebody is there to make one. Returns
-    the file written and its content. Raises `Precondition` when there is no such call; `CheckFailed`, after writing,
-    when an observation is not the expected one; `Interrupted` when the reader leaves, before writing.
+    the file written and its content, for `check` to look at. Raises `Precondition` when there is no such call,
+    `Interrupted` when the reader leaves, before writing.
     """
     lesson, unlisted = texts(language), _unlisted(cases)
     steps: list[Step] = []
@@ -87,10 +87,13 @@ def exercise(
         "language": language,
         "steps": steps,
     }
-    path = store.write_json(outputs.json("exercise"), record)
-    if surprises := [step["call"] for step in steps if step["outcome"] != step["expected"]]:
+    return store.write_json(outputs.json("exercise"), record), record
+
+
+def check(path: Path, record: Exercise) -> None:
+    """Raise `CheckFailed` when an outcome in the record is not the expected one; `path` is the record's."""
+    if surprises := [step["call"] for step in record["steps"] if step["outcome"] != step["expected"]]:
         raise CheckFailed(f"the outcome of {dumps(surprises[0])} is not the expected one; see {path}")
-    return path, record
 
 
 def _unlisted(cases: Sequence[object]) -> object:

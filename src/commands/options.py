@@ -55,6 +55,12 @@ def _language(text: str) -> Language:
     raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(LANGUAGES)}")
 
 
+def json(parser: argparse.ArgumentParser) -> None:
+    """`--json`: for a program that reads the result."""
+    help_text = "print the record that is written, as one JSON document, and nothing else on standard output"
+    parser.add_argument("--json", action="store_true", help=help_text)
+
+
 def resume(parser: argparse.ArgumentParser) -> None:
     """`--resume`: the rest of what was interrupted, as it was begun."""
     help_text = "finish what was interrupted, under its own conditions: they need not be repeated"

@@ -57,7 +57,7 @@ def run_once(outputs: Outputs, asked: Route, cases: Sequence[object], finish: st
     _, attempts = negatives.negatives(outputs, cases)
     negatives.check(outputs, attempts)
     _, evaluation = evaluate.evaluate_run(outputs, data)
-    exercise.exercise(outputs, cases, say=lambda _: None, language=language)
+    exercise.check(*exercise.exercise(outputs, cases, say=lambda _: None, language=language))
     try:
         render.report(outputs)
     except Precondition as exc:  # the run is complete without its page

@@ -153,4 +153,5 @@ class HostileEvaluation(TypedDict):
     provenance: Measured
     complete: bool
     unchanged: bool
+    mixed: NotRequired[dict[str, list[str]]]  # as in `Evaluation`
     measures: HostileMeasures

@@ -7,6 +7,7 @@ each forced to the disk. Standard library only.
 import contextlib
 import errno
 import hashlib
+import itertools
 import os
 import re
 import stat
@@ -40,6 +41,20 @@ def write_text(path: Path, text: str) -> Path:
 def write_json(path: Path, value: object) -> Path:
     """Write `value` as indented JSON with a final newline, atomically; returns the path."""
     return write_text(path, dumps(value, indent=2) + "\n")
+
+
+def write_next(path: Path, value: object) -> Path:
+    """Write `value` as `write_json` does, under `path` or, where that is taken, the first free of `NAME-002`, ..."""
+    for number in itertools.count(1):
+        free = path if number == 1 else path.with_stem(f"{path.stem}-{number:03d}")
+        with contextlib.suppress(FileExistsError):
+            free.open("x").close()  # so that of two programs each gets its own
+            break
+    try:
+        return write_json(free, value)
+    except OSError:
+        free.unlink()
+        raise
 
 
 def read_bytes(path: Path) -> bytes:

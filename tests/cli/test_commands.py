@@ -399,3 +399,22 @@ def test_a_clone_can_be_tried_with_the_systems_python_alone(tmp_path: Path) -> N
 )
 def test_what_a_model_repeats_is_shown_once(text: str, shown: str) -> None:
     assert show.collapsed(text) == shown
+
+
+@pytest.mark.parametrize("command", ["negatives", "exercise"])
+def test_json_is_the_record_that_is_written_and_nothing_else(command: str, prepared: Path) -> None:
+    ended = cli("--outputs", prepared, command, "--json", "--lang", "es")
+    path = prepared / f"{command}.json"
+    assert (ended.status, ended.out) == (0, path.read_text(encoding="utf-8"))
+    assert ended.err.endswith(f"{path}\n") and json.loads(ended.out)["provenance"]
+
+
+def test_json_of_a_check_that_fails_is_the_record_and_the_line_comes_after(
+    prepared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allowed = {"outil": "consulter_stock", "arguments": {"ref": "REF-000"}}
+    for command in ("negatives", "exercise"):
+        monkeypatch.setattr("src.cli.cases", [allowed])
+        ended = cli("--outputs", prepared, command, "--json")
+        assert ended.status == 1 and ended.out == (prepared / f"{command}.json").read_text(encoding="utf-8")
+        assert ended.err.splitlines()[-1].startswith(f"python -m src.cli {command}: ")

@@ -173,7 +173,7 @@ def test_an_observation_that_is_not_the_expected_one_fails_the_command(tmp_path:
 def test_a_prediction_is_compared_with_an_outcome_that_is_none_of_the_options(prepared: Path) -> None:
     said: list[str] = []
     with pytest.raises(CheckFailed):
-        exercise.exercise(Outputs(prepared), [exercise.ZERO], said.append, ask=lambda _: "1")
+        exercise.check(*exercise.exercise(Outputs(prepared), [exercise.ZERO], said.append, ask=lambda _: "1"))
     record = '{"ref": "REF-000", "name": "Produit 0", "stock": 0}'
     assert any("(you: in the prompt, which asks for one of two tools; observed: " + record in line for line in said)
 

@@ -113,7 +113,7 @@ def test_every_sub_command_says_in_its_help_what_it_needs_writes_or_comes_next()
         shown = cli(name, "--help").out
         assert "writes: " in shown and ("next: " in shown or "example: " in shown), name
         writes = COMMANDS.commands[name].notes.partition("writes: ")[2].split("\n")[0]
-        for written in re.findall(r"\w+\.(?:json|db|html)", writes):
+        for written in re.findall(r"[\w-]+\.(?:json|db|html)", writes):
             assert f"`{written}`" in (pages.DOCS / "MEASURES.md").read_text(encoding="utf-8"), written
 
 
