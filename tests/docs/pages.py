@@ -27,7 +27,9 @@ ELSEWHERE = {
     "commands: swarm": "needs two container engines: .ci/swarm.sh runs it",
     "commands: gpu": "needs an NVIDIA card and 4.7 GB of weights: nobody runs it here, and the page says so",
 }
-OWN_SUITE = {"RUN_SQL.md": "tests/run_sql/test_docs.py"}  # pages with a runner of their own
+OWN_SUITE = dict.fromkeys(
+    ("RUN_SQL.md", "RUN_SQL.es.md"), "tests/run_sql/test_docs.py"
+)  # pages with a runner of their own
 
 
 def runnable(path: Path) -> list[console.Block]:
@@ -62,6 +64,12 @@ def project_copy(folder: Path) -> Path:
 def shell_environment() -> dict[str, str]:
     """The machine's environment, and the interpreter of this test run as `python`."""
     return environment(PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}", PYTHONDONTWRITEBYTECODE="1")
+
+
+def english(page: Path) -> Path:
+    """The page that a translated one is a translation of."""
+    stem = page.name.split(".")[0]
+    return README if stem == "README" else DOCS / f"{stem}.md"
 
 
 def same_in_every_language(command: str) -> str:

@@ -81,9 +81,19 @@ def commands_of(page: Path) -> list[tuple[str, list[str]]]:
 
 @pytest.mark.parametrize("page", pages.TRANSLATED, ids=lambda page: page.name)
 def test_a_translated_page_has_the_commands_of_the_english_one(page: Path) -> None:
-    stem = page.name.split(".")[0]
-    english = pages.README if stem == "README" else pages.DOCS / f"{stem}.md"
-    assert commands_of(page) == commands_of(english)
+    assert commands_of(page) == commands_of(pages.english(page))
+
+
+def figures(page: Path) -> set[str]:
+    """The numbers of a page, whichever mark the language puts between thousands."""
+    text = re.sub(r"(?<=\d)[ ,.\u00a0](?=\d{3}\b)", "", page.read_text(encoding="utf-8"))
+    return set(re.findall(r"\d+", text))
+
+
+@pytest.mark.parametrize("page", pages.TRANSLATED, ids=lambda page: page.name)
+def test_a_translated_page_leaves_out_no_figure_of_the_english_one(page: Path) -> None:
+    if not page.name.startswith("TROUBLESHOOTING"):  # a selection, and says so
+        assert figures(pages.english(page)) - figures(page) == set()
 
 
 def test_the_two_commands_stand_before_line_30() -> None:

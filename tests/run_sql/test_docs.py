@@ -31,6 +31,11 @@ def test_every_command_of_the_page_prints_what_the_page_shows(tmp_path: Path) ->
     assert [file.name for file in (tmp_path / "outputs").iterdir()] == ["reservo.db"]
 
 
+def test_the_spanish_page_shows_the_same_blocks() -> None:
+    shown = [[block.steps() for block in console.blocks(page)] for page in (PAGE, PAGE.with_suffix(".es.md"))]
+    assert shown[0] == shown[1] and len(shown[0]) > 15
+
+
 def test_the_figures_of_the_tables_are_those_of_the_code() -> None:
     for figure in (
         f"| rows | {tool.MAX_ROWS} |",
@@ -46,9 +51,10 @@ def test_the_figures_of_the_tables_are_those_of_the_code() -> None:
 
 
 def test_every_file_and_name_of_the_page_exists() -> None:
-    for name in re.findall(r"`((?:src|tests|docs)/[\w/.]+\.\w+)`", TEXT):
+    both = TEXT + PAGE.with_suffix(".es.md").read_text(encoding="utf-8")
+    for name in re.findall(r"`((?:src|tests|docs)/[\w/.]+\.\w+)`", both):
         if not name.startswith("src/anthropic"):
             assert (ROOT / name).is_file(), name
-    for module, name in re.findall(r"`(engine|gate|guard|serve|tool|text|values|worker)\.(\w+)`", TEXT):
+    for module, name in re.findall(r"`(engine|gate|guard|serve|tool|text|values|worker)\.(\w+)`", both):
         if name != "py":
             assert re.search(rf"^(def|class) {name}\b", (ROOT / f"src/run_sql/{module}.py").read_text(), re.M), name
