@@ -1,7 +1,7 @@
 """Many model servers, one client: where one process stops feeding them; and how a long run grows. No model is asked.
 
     python scripts/bench.py --fleet         # stand-in servers that take 250 ms for a reply, four slots each
-    python scripts/bench.py --growth        # 1,000, 3,000 and 10,000 questions in one run
+    python scripts/bench.py --growth        # 100, 1,000 and 10,000 questions in one run, about 1,000 products
 
 The servers answer in processes of their own on this machine's loopback and share its processors with the client, so
 the client is the worse off the more of them there are; its own processor time stands beside.
@@ -10,7 +10,9 @@ the client is the worse off the more of them there are; its own processor time s
 import json
 import os
 import random
+import re
 import resource
+import shutil
 import socket
 import subprocess
 import sys
@@ -27,6 +29,7 @@ from src.commands import prepare  # noqa: E402
 from src.runs import catalog, session, store  # noqa: E402
 from src.runs.outputs import Outputs  # noqa: E402
 
+REFERENCE = re.compile("REF-[0-9]{3}")
 SERVER = ROOT / "tests" / "support" / "instant_server.py"
 NAME = "fleet.test"
 SLOTS = 4
@@ -40,10 +43,17 @@ Row = dict[str, Any]
 
 
 def questions(folder: Path, count: int) -> Path:
-    """A data file with so many questions: those of the project again and again, under new ids."""
-    data = catalog.shop()
-    asked = [{**data["queries"][number % len(data["queries"])], "id": number} for number in range(count)]
-    return store.write_json(folder / "questions.json", {"products": data["products"], "queries": asked})
+    """A data file of every possible reference and so many questions: the project's, about each product in turn."""
+    products = [
+        {"ref": f"REF-{place:03}", "name": f"Produit {place}", "stock": place * 37 % 121} for place in range(1000)
+    ]
+    known = catalog.shop()["queries"]
+    asked = []
+    for number in range(count):
+        product = products[number % len(products)]["ref"]
+        words = {key: REFERENCE.sub(str(product), str(value)) for key, value in known[number % len(known)].items()}
+        asked.append({**words, "id": number})
+    return store.write_json(folder / "questions.json", {"products": products, "queries": asked})
 
 
 def ask(data: Path, folder: Path, in_flight: int, addresses: list[str], port: int) -> Row:
@@ -136,47 +146,54 @@ def fleet(sizes: tuple[int, ...] = (1, 4, 16, 64), reply_ms: float = REPLY_MS, p
     return rows
 
 
-def growth(counts: tuple[int, ...] = (1000, 3000, 10_000)) -> list[Row]:
-    """One run of more and more questions, and what its later steps cost."""
+def growth(counts: tuple[int, ...] = (100, 1000, 10_000)) -> list[Row]:
+    """One run of more and more questions, and what each of its steps costs."""
     rows = []
     for count in counts:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             made = one_run(4, count, 0.0, 4, folder)
-            row: Row = {"questions": count, "agent_s": made["seconds"], **made}
-            for command in ("evaluate", "report"):
-                row[f"{command}_s"], row[f"{command}_mb"] = later(command, folder)
+            row: Row = {"questions": count, **made, "agent": (made["processor_s"], made["seconds"], made["peak_mb"])}
+            data = ("--data", str(folder / "questions.json"))
+            shutil.copytree(folder / "run", folder / "other")
+            row["prepare"] = step(folder / "new", "prepare", *data)
+            row["evaluate"] = step(folder / "run", "evaluate", *data)
+            row["compare"] = step(folder / "run", "evaluate", *data, "--against", str(folder / "other"))
+            row["report"] = step(folder / "run", "report")
             row["page_mb"] = (folder / "run" / "report.html").stat().st_size / 1e6
             row["resume_s"] = resumed(folder)
         rows.append(row)
+        steps = "; ".join(
+            "{} {:.1f} s ({:.1f} s), {:.0f} MB".format(name, *row[name])
+            for name in ("prepare", "agent", "evaluate", "compare", "report")
+        )
         print(
-            f"{count:>6} questions: agent {row['agent_s']:.1f} s, {row['peak_mb']:.0f} MB; agent.json "
-            f"{row['agent_json_mb']:.1f} MB; evaluate {row['evaluate_s']:.1f} s, {row['evaluate_mb']:.0f} MB; report "
-            f"{row['report_s']:.1f} s, {row['report_mb']:.0f} MB, page {row['page_mb']:.1f} MB; "
-            f"reading the journal again {row['resume_s']:.2f} s",
+            f"{count:>6} questions, processor time (wall clock), peak memory: {steps}; reading the journal again "
+            f"{row['resume_s']:.1f} s; agent.json {row['agent_json_mb']:.1f} MB, page {row['page_mb']:.1f} MB",
             flush=True,
         )
     return rows
 
 
-def later(command: str, folder: Path) -> tuple[float, float]:
-    """Seconds and peak memory in MB of a command on the results in `folder`."""
+def step(outputs: Path, *command: str) -> tuple[float, float, float]:
+    """Seconds of a processor and of the clock, and peak memory in MB, of a command on the results in `outputs`."""
+    # By its own account: what the system says of a child's memory includes its parent's.
     code = (
         "import atexit, runpy, sys; atexit.register(lambda: sys.stderr.write(open('/proc/self/status').read())); "
-        f"sys.argv[1:] = ['--outputs', {str(folder / 'run')!r}, {command!r}"
-        + (f", '--data', {str(folder / 'questions.json')!r}" if command == "evaluate" else "")
-        + "]; runpy.run_module('src.cli', run_name='__main__')"
+        "runpy.run_module('src.cli', run_name='__main__')"
     )
-    start = time.perf_counter()
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    words, start, before = ["--outputs", str(outputs), *command], time.perf_counter(), os.times()
+    done = subprocess.run([sys.executable, "-c", code, *words], cwd=ROOT, capture_output=True, text=True)
+    seconds, after = time.perf_counter() - start, os.times()
     if done.returncode:
-        raise RuntimeError(f"{command} ended with {done.returncode}: {done.stderr[:2000]}")
+        raise RuntimeError(f"{command[0]} ended with {done.returncode}: {done.stderr[:2000]}")
     peak = next(line for line in done.stderr.splitlines() if line.startswith("VmHWM"))
-    return time.perf_counter() - start, int(peak.split()[1]) / 1024
+    used = after.children_user + after.children_system - before.children_user - before.children_system
+    return used, seconds, int(peak.split()[1]) / 1024
 
 
 def resumed(folder: Path) -> float:
-    """Seconds to read a journal of all these results, as `agent --resume` does."""
+    """Seconds of a processor to read a journal of all these results, as `agent --resume` does."""
     from src.runs import recovery
 
     outputs = Outputs(folder / "run")
@@ -187,11 +204,11 @@ def resumed(folder: Path) -> float:
     with store.Journal(outputs.journal).writing(entries):
         pass
     run = session.Run(outputs, identity, catalog.questions(catalog.load(folder / "questions.json"), "en"))  # type: ignore[arg-type]
-    start = time.perf_counter()
+    start = time.process_time()
     recovery.resume(run, lambda _: None)
     if run.missing:
         raise RuntimeError(f"{len(run.missing)} questions are missing after --resume")
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 if __name__ == "__main__":

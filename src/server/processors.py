@@ -16,7 +16,7 @@ CGROUP = Path("/sys/fs/cgroup")  # where a container sees its own group
 CFS_FILES = ("cpu.cfs_quota_us", "cpu.cfs_period_us")
 # Rounds a waiting thread spins before it sleeps. With GNU OpenMP's own 300,000 it keeps the core from the very thread
 # it waits for: beside two busy loops two threads then write a few tokens a second.
-SPIN_NAME, SPIN_ROUNDS = "GOMP_SPINCOUNT", "3000"
+SPIN_NAME, SPIN_ROUNDS = "GOMP_SPINCOUNT", "1000"
 
 
 class Threads(NamedTuple):

@@ -101,7 +101,7 @@ def test_the_other_numbers_of_the_server_are_bounded_too(name: str, value: str) 
     assert f"{name}: {value!r} is not a whole number from" in done.stderr
 
 
-@pytest.mark.parametrize(("given", "spins"), [("", "3000"), ("77", "77")])
+@pytest.mark.parametrize(("given", "spins"), [("", "1000"), ("77", "77")])
 def test_waiting_threads_spin_briefly_unless_the_caller_says_otherwise(given: str, spins: str) -> None:
     """What GNU OpenMP itself reports of its settings while the real server starts."""
     env = environment(OMP_DISPLAY_ENV="verbose", GOMP_SPINCOUNT=given)

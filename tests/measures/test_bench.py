@@ -44,5 +44,7 @@ def test_a_small_fleet_answers_everything_and_says_what_share_of_the_ideal_that_
 def test_the_growth_of_a_run_is_measured_step_by_step() -> None:
     (found,) = bench_fleet.growth((40,))
     assert found["questions"] == 40 and found["errors"] == 0
-    for step in ("agent_s", "evaluate_s", "report_s", "resume_s", "agent_json_mb", "page_mb"):
-        assert found[step] > 0, step
+    for step in ("prepare", "agent", "evaluate", "compare", "report"):
+        assert all(figure > 0 for figure in found[step]), step
+    for figure in ("resume_s", "agent_json_mb", "page_mb"):
+        assert found[figure] > 0, figure
