@@ -13,7 +13,7 @@ from typing import cast
 from src.base.errors import CommandError
 from src.base.records import Call, ChatRequest, Generation, JsonObject, Outcome, Question, Sampling, SchemaRequest, Step
 from src.server.reply import decode
-from src.tools import TOOLS, toolcall
+from src.tools import REFERENCE, TOOLS, toolcall
 
 CHOOSE = "Choisis un outil en JSON. Outils autorisés: rechercher_produit(ref), consulter_stock(ref)."
 WORD = "Réponds uniquement avec le stock observé, ou introuvable. Ne devine pas."
@@ -25,7 +25,7 @@ SCHEMA: JsonObject = {
         "outil": {"type": "string", "enum": list(TOOLS)},
         "arguments": {
             "type": "object",
-            "properties": {"ref": {"type": "string", "pattern": "^REF-[0-9]{3}$"}},
+            "properties": {"ref": {"type": "string", "pattern": f"^{REFERENCE.pattern}$"}},
             "required": ["ref"],
             "additionalProperties": False,
         },

@@ -4,11 +4,17 @@ Library code raises these; only the edge (`src.base.exits`) turns them into one 
 A message names the thing, what was found, and the next step.
 """
 
+from collections.abc import Sequence
+
 
 class CommandError(Exception):
-    """Ends a command with `status` and one line on stderr."""
+    """Ends a command with `status` and one line on stderr, below a line for each of `details` where it has some."""
 
     status = 1
+
+    def __init__(self, message: str, details: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.details = details
 
 
 class CheckFailed(CommandError):

@@ -48,15 +48,17 @@ def run(parser: Parser, argv: Sequence[str] | None = None) -> int:
         try:
             args = parser.parse_args(argv)
             name = f"{parser.prog} {args.command}" if "command" in args else parser.prog
-            status, line = _outcome(args)
+            status, line, details = _outcome(args)
         except KeyboardInterrupt as exc:  # before the command began, or behind its end
-            status, line = Interrupted.status, interruption(exc)
+            status, line, details = Interrupted.status, interruption(exc), ()
         except OSError as exc:  # of the output of --help
-            status, line = _refused(exc)
+            (status, line), details = _refused(exc), ()
         if line:
             with _undisturbed():
                 _close_output()
                 with contextlib.suppress(OSError):  # a full disk, or a reader that went away; the status still says so
+                    for detail in details:
+                        print(f"  {visible(detail)}", file=sys.stderr)
                     print(f"{name}: {visible(line)}", file=sys.stderr, flush=True)
     return status
 
@@ -85,15 +87,16 @@ def terminate(_number: int, _frame: FrameType | None) -> NoReturn:
     raise Terminated
 
 
-def _outcome(args: argparse.Namespace) -> tuple[int, str]:
-    """Run the command; returns the exit status and the line that says what went wrong, empty when nothing did."""
+def _outcome(args: argparse.Namespace) -> tuple[int, str, Sequence[str]]:
+    """Run the command; returns the exit status, the line that says what went wrong (or ""), and its details."""
     failure: BaseException
+    details: Sequence[str] = ()
     try:
         status = args.run(args) or 0
         sys.stdout.flush()
-        return status, ""
+        return status, "", details
     except CommandError as exc:
-        status, line, failure = exc.status, str(exc), exc
+        status, line, details, failure = exc.status, str(exc), exc.details, exc
     except KeyboardInterrupt as exc:
         status, line, failure = Interrupted.status, interruption(exc), exc
     except ModuleNotFoundError as exc:
@@ -108,7 +111,7 @@ def _outcome(args: argparse.Namespace) -> tuple[int, str]:
         import traceback
 
         traceback.print_exception(failure)
-    return status, line
+    return status, line, details
 
 
 def _environment() -> str:

@@ -19,7 +19,7 @@ Language = Literal["en", "es", "vi", "fr"]
 class Product(TypedDict):
     """One row of the table `products`, as the data file has it and a tool reads it."""
 
-    ref: str  # REF-000 … REF-999
+    ref: str  # REF-000 … REF-999, or of another form: `tools.REFERENCE`
     name: str
     stock: int  # pieces, 0 or more
 
@@ -35,14 +35,14 @@ Observation = Product | NotFound
 
 
 class Query(TypedDict):
-    """One question of the data file, in every language."""
+    """One question of the data file: in every language in R3's, in one at least in a reader's own."""
 
     id: int
     ref: str  # what it asks about; for measuring, never shown to the model
-    query: str  # English
-    es: str
-    vi: str
-    fr: str
+    query: NotRequired[str]  # English
+    es: NotRequired[str]
+    vi: NotRequired[str]
+    fr: NotRequired[str]
 
 
 @final

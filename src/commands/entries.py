@@ -47,15 +47,20 @@ def model_server(args: argparse.Namespace, outputs: "Outputs", slots: int = 1) -
     "prepare",
     "Build the database from data/products.json and record its digest.",
     "writes: stock.db, prepare.json; an existing database is never overwritten\n"
-    "next:   exercise or negatives (no model), then agent",
+    "next:   exercise or negatives (no model), then agent\n"
+    "your own shop: --data shop.csv, a file of rows with the columns ref, name, stock",
     options.data(OWN_DATA),
+    options.own_questions,
+    options.language("questions of --questions"),
 )
 def prepare(args: argparse.Namespace) -> None:
     """Build the database."""
     from src.commands import prepare
     from src.runs import catalog
+    from src.runs.own_shop import Wanted
 
-    path = prepare.prepare(outputs_of(args), args.data or catalog.DATA)
+    wanted = Wanted(args.questions, args.lang, args.ask)
+    path = prepare.prepare(outputs_of(args), args.data or catalog.DATA, wanted, say)
     say(f"database built: {outputs_of(args).database}\n{path}")
 
 
@@ -219,7 +224,7 @@ def report(args: argparse.Namespace) -> None:
 def reproduce(args: argparse.Namespace) -> None:
     """Run the whole route, once or several times."""
     from src.commands import reproduce, resuming, route
-    from src.runs import catalog
+    from src.runs import catalog, own_shop
 
     outputs = outputs_of(args)
     if args.runs is not None and args.runs < 1:
@@ -229,8 +234,10 @@ def reproduce(args: argparse.Namespace) -> None:
         typed = {"language": args.lang, "runs": args.runs, "data": resuming.origin(args.data)}
         resuming.check(outputs.folder, mark, typed, outputs, ("reproduce", "--resume"))
     else:
-        asked = route.Route(args.data or catalog.DATA, args.lang or options.default_language(), args.runs or 1)
-    catalog.shop(asked.data)  # before making a folder and loading a model for nothing
+        data = args.data or catalog.DATA
+        own = own_shop.made(data)  # before making a folder and loading a model for nothing
+        language = args.lang or options.language_of(own.shop if own else catalog.shop(data))
+        asked = route.Route(data, language, args.runs or 1)
     with model_server(args, outputs):
         folder = reproduce.reproduce(outputs, asked, args.cases)
         say(f"{folder}\n{reproduce.next_steps(outputs, folder, asked.language)}")

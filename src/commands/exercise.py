@@ -16,13 +16,11 @@ from src.base.paths import ROOT, near
 from src.base.printable import dumps, excerpt, storable
 from src.base.records import Call, Language
 from src.commands.records import Exercise, Lesson, Observed, Prompt, Step
-from src.runs import database, provenance, store
+from src.runs import database, examples, provenance, store
 from src.runs.outputs import Outputs
 from src.tools import TOOLS, digest, toolcall
 
 TEXTS = near(ROOT / "data" / "exercise.json")
-ZERO: Call = {"outil": TOOLS[1], "arguments": {"ref": "REF-000"}}
-UNKNOWN: Call = {"outil": TOOLS[1], "arguments": {"ref": "REF-999"}}
 EXPECTED = ("found", "not_found", "gate")
 OPTIONS = ({"found", "not_found", "refused"},) * 2 + ({"prompt", "schema", "gate", "database"},)
 SHOWN = ("call", "expected", "observation", "sql", "compared", "why")  # the labels in front of a line
@@ -56,6 +54,7 @@ def exercise(
 ) -> tuple[Path, Exercise]:
     """Put REF-000, REF-999 and the first of `cases` that names no tool of ours through the gate; compare each.
 
+    In a reader's own shop the first is another product out of stock, and the second another reference without one.
     `say` receives the lesson line by line; `ask` asks for each prediction, if somebody is there to make one. Returns
     the file written and its content, for `check` to look at. Raises `Precondition` when there is no such call,
     `Interrupted` when the reader leaves, before writing.
@@ -63,9 +62,9 @@ def exercise(
     lesson, unlisted = texts(language), _unlisted(cases)
     steps: list[Step] = []
     with database.opened(outputs) as db:
-        for place, call in enumerate((ZERO, UNKNOWN, unlisted)):
+        for place, call in enumerate((*_asked(outputs, db), unlisted)):
             text, shown = lesson["steps"][place], storable(call)
-            question = text["question"].replace("{outil}", _tool_of(call))
+            question = text["question"].replace("{outil}", _tool_of(call)).replace("{ref}", _ref_of(call))
             say(f"{place + 1}. {question}")
             _line(lesson, say, "call", dumps(shown))
             _offer(text, say)
@@ -96,6 +95,20 @@ def check(path: Path, record: Exercise) -> None:
         raise CheckFailed(f"the outcome of {dumps(surprises[0])} is not the expected one; see {path}")
 
 
+def _asked(outputs: Outputs, db: sqlite3.Connection) -> tuple[Call, Call]:
+    """Return the calls of the first two questions: REF-000 and REF-999 in R3's shop, their like in another."""
+    stocks = database.stocks(db)
+    zero = next((ref for ref, stock in stocks.items() if stock == 0), None)
+    unknown = examples.unused(stocks)
+    if zero is None or unknown is None:
+        lacking = "product out of stock" if zero is None else "reference without a product"
+        raise Precondition(
+            f"{outputs.database} has no {lacking}, which the exercise is about; do it with R3's shop: "
+            f"{Outputs(outputs.folder / 'r3').command('prepare')}"
+        )
+    return {"outil": TOOLS[1], "arguments": {"ref": zero}}, {"outil": TOOLS[1], "arguments": {"ref": unknown}}
+
+
 def _unlisted(cases: Sequence[object]) -> object:
     """The first case that names an unlisted tool, wherever the reader put it; else the first, to show its outcome."""
     if not cases:
@@ -108,6 +121,12 @@ def _tool_of(call: object) -> str:
     """The name that the third question asks about: `delete` as in the tutorial, or what the reader put there."""
     name = call.get("outil") if type(call) is dict else None
     return excerpt(name) if type(name) is str else "delete"
+
+
+def _ref_of(call: object) -> str:
+    """The reference that a question is about; the third question names none."""
+    found = call.get("arguments") if type(call) is dict else None
+    return str(found.get("ref")) if type(found) is dict else ""
 
 
 def reader() -> Ask | None:

@@ -6,9 +6,12 @@ from pathlib import Path
 
 from src.base.errors import Precondition
 from src.base.messages import LANGUAGES
+from src.base.parser import whole
 from src.base.printable import excerpt
-from src.base.records import Language
+from src.base.records import HostileFile, Language, Shop
 from src.base.registry import Option
+
+MOST_QUESTIONS = 1_000_000
 
 
 def data(default: str) -> Option:
@@ -47,6 +50,14 @@ def default_language() -> Language:
         raise Precondition(f"R3_LANG: {excerpt(str(exc))}; set it to one of them, or unset it") from None
 
 
+def language_of(data: Shop | HostileFile) -> Language:
+    """Return the default language, if the questions are there in it, else the first in which they are."""
+    from src.runs import catalog
+
+    default, there = default_language(), [] if catalog.is_hostile(data) else catalog.languages(data)
+    return default if default in there or not there else there[0]
+
+
 def _language(text: str) -> Language:
     """A language that the questions have; `argparse` reads the default with it as well, if `--lang` is not given."""
     for language in LANGUAGES:
@@ -59,6 +70,19 @@ def json(parser: argparse.ArgumentParser) -> None:
     """`--json`: for a program that reads the result."""
     help_text = "print the record that is written, as one JSON document, and nothing else on standard output"
     parser.add_argument("--json", action="store_true", help=help_text)
+
+
+def own_questions(parser: argparse.ArgumentParser) -> None:
+    """`--questions` and `--ask`: what is asked about a reader's own products."""
+    help_text = "questions of your own, one a row (CSV or JSON), in the language of --lang"
+    parser.add_argument("--questions", type=Path, metavar="FILE", help=help_text)
+    help_text = "make N questions from the products; all: about every one (default for a CSV file: 30)"
+    parser.add_argument("--ask", type=_how_many, metavar="N", help=help_text)
+
+
+def _how_many(text: str) -> int:
+    """So many questions: two at least, since one of them is about a reference that does not exist."""
+    return MOST_QUESTIONS if text == "all" else whole(2, MOST_QUESTIONS)(text)
 
 
 def resume(parser: argparse.ArgumentParser) -> None:

@@ -1,27 +1,64 @@
 """`prepare`: build the database that the agent will only ever read, and record its digest."""
 
+import os
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 from src.base.errors import Precondition
 from src.base.paths import no_entry
-from src.runs import catalog, datafile, provenance, store
+from src.base.records import Shop
+from src.runs import catalog, datafile, own_shop, provenance, store
 from src.runs.outputs import Outputs
+from src.runs.own_shop import NOTHING, Wanted
 from src.tools import create, digest
 
 
-def prepare(outputs: Outputs, data: Path) -> Path:
+def prepare(
+    outputs: Outputs, data: Path, wanted: Wanted = NOTHING, say: Callable[[str], object] = lambda _: None
+) -> Path:
     """Build `stock.db` from the data file and write `prepare.json`; returns the path of the latter.
 
+    A reader's own products and questions become a data file of the folder first, `shop.json`; `say` is told about it.
     Raises `Precondition` when a database exists (a new experiment starts from a fresh copy of the project) or when
     the folder may not be written.
     """
-    products = catalog.shop(data)["products"]
+    own = own_shop.made(data, wanted)
+    shop = own.shop if own else catalog.shop(data)
     outputs.folder.mkdir(parents=True, exist_ok=True)
     if reason := no_entry(outputs.folder):
         raise Precondition(f"{reason}, or name another folder with --outputs")
+    if own and os.path.lexists(outputs.shop) and not outputs.database.exists():
+        raise Precondition(
+            f"{outputs.shop} exists and is never overwritten; build from it with --data, or name another folder with "
+            "--outputs"
+        )
+    _create(outputs, shop)
     try:
-        create(outputs.database, products)
+        asked = store.write_json(outputs.shop, shop) if own else data
+        record = {
+            "provenance": provenance.program(),
+            "data": catalog.origin(asked),
+            "data_path": datafile.beside(outputs, asked),
+            "products": len(shop["products"]),
+            "digest": digest(outputs.database),
+        }
+        if own:
+            record["made_from"] = [catalog.origin(path) for path in (data, wanted.questions) if path]
+        path = store.write_json(outputs.json("prepare"), record)
+    except (OSError, KeyboardInterrupt):
+        outputs.database.unlink()  # without its record it would only block the next attempt
+        if own:
+            outputs.shop.unlink(missing_ok=True)
+        raise
+    for note in own.notes if own else ():
+        say(note)
+    return path
+
+
+def _create(outputs: Outputs, shop: Shop) -> None:
+    try:
+        create(outputs.database, shop["products"])
     except FileExistsError:
         if not outputs.database.exists():
             raise Precondition(
@@ -35,15 +72,3 @@ def prepare(outputs: Outputs, data: Path) -> Path:
         raise Precondition(
             f"{outputs.database} cannot be built ({exc}); free some space, or name another folder with --outputs"
         ) from None
-    record = {
-        "provenance": provenance.program(),
-        "data": catalog.origin(data),
-        "data_path": datafile.beside(outputs, data),
-        "products": len(products),
-        "digest": digest(outputs.database),
-    }
-    try:
-        return store.write_json(outputs.json("prepare"), record)
-    except (OSError, KeyboardInterrupt):
-        outputs.database.unlink()  # without its record it would only block the next attempt
-        raise

@@ -5,7 +5,7 @@ Two runs on one machine must give the same proposals and answers, word for word;
 
 import contextlib
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,8 +21,7 @@ from src.report import render
 from src.runs import record, recovery, runfile, session, store
 from src.runs.outputs import Outputs
 from src.runs.results import observed
-
-SHOWN_QUESTIONS = ("REF-000", "REF-999")  # out of stock, unknown; the third is the first with a stock above 0
+from src.wording import stated
 
 
 def new_folder(parent: Path) -> Path:
@@ -47,21 +46,29 @@ class Made(NamedTuple):
 
 def run_once(outputs: Outputs, asked: Route, cases: Sequence[object], finish: str) -> Made:
     """Run the whole route once into `outputs`, or what is missing of it; `finish` is the command that does so later."""
-    data, language = asked.data, asked.language
     note(f"\n== prepare, agent, negatives, evaluate, exercise, report into {outputs.folder}")
     with recovery.exclusive(outputs, note):
         if not outputs.json("prepare").exists():
-            outputs.database.unlink(missing_ok=True)  # of this run, which was killed before it had recorded it
-            prepare.prepare(outputs, data)
+            for begun in (outputs.database, outputs.shop):  # of this run, which was killed before it had recorded them
+                begun.unlink(missing_ok=True)
+            prepare.prepare(outputs, asked.data)
+        if outputs.shop.exists():  # made of a reader's own products
+            asked = asked._replace(data=outputs.shop)
         path = _questions(outputs, asked, finish)
     _, attempts = negatives.negatives(outputs, cases)
     negatives.check(outputs, attempts)
-    _, evaluation = evaluate.evaluate_run(outputs, data)
-    exercise.check(*exercise.exercise(outputs, cases, say=lambda _: None, language=language))
-    try:
-        render.report(outputs)
-    except Precondition as exc:  # the run is complete without its page
-        note(f"no report: {exc}")
+    _, evaluation = evaluate.evaluate_run(outputs, asked.data)
+    last: dict[str, Callable[[], object]] = {
+        "exercise": lambda: exercise.check(
+            *exercise.exercise(outputs, cases, say=lambda _: None, language=asked.language)
+        ),
+        "report": lambda: render.report(outputs),
+    }
+    for what, make in last.items():
+        try:
+            make()
+        except Precondition as exc:  # the run is complete without them
+            note(f"no {what}: {exc}")
     return Made(outputs.folder, runfile.read(path, "run reproduce again"), attempts, evaluation)
 
 
@@ -122,8 +129,8 @@ def next_steps(parent: Outputs, folder: Path, language: Language) -> str:
 
 
 def _print_stages(results: Sequence[Result]) -> None:
-    picked = [next((r for r in results if r["ref"] == ref), None) for ref in SHOWN_QUESTIONS]
-    picked.insert(1, next((r for r in results if (seen := observed(r)) and seen.get("stock")), None))
+    states = [stated.state_of(seen) if (seen := observed(result)) else None for result in results]
+    picked = [results[states.index(state)] if state in states else None for state in ("zero", "stock", "unknown")]
     say("\n== three questions, stage by stage")
     for result in picked:
         if result is not None:

@@ -7,13 +7,15 @@ from collections.abc import Mapping
 
 from src.base.messages import N_
 from src.base.printable import dumps
+from src.base.records import DataFile
 from src.measures.records import Published
 
-# SHA-256 of what R3 sends and reads, as JSON on one line; the texts, which a reader may edit, are in src/agent.py and
-# src/tools.py.
+# SHA-256 of what R3 sends and reads, as JSON on one line, and of its data file; the texts, which a reader may edit, are
+# in src/agent.py and src/tools.py.
 R3 = {
     "prompts": "c8d1a4bb5a18078bd6c04a8dc22ad670f127723151150537ed8405f7c73f238f",
     "schema": "54801569724a779197accb9fafbb7cb4017a1bd4c479765026dc066c97823478",
+    "data": "c31679d49d7a207f04a2bf1e695df13b6231c75a97e0855be4b729f509d57251",  # data/products.json
     "read": "be03d83f65d41be1fd23d35776389d383fa314f6b0487ec02b46f471972e31eb",
 }
 
@@ -42,6 +44,12 @@ PUBLISHED: Published = {
 
 
 def not_r3(conditions: Mapping[str, object]) -> list[str]:
-    """Name what of prompts, schema and SELECT is not R3's in a run; what a run does not record is not judged."""
-    recorded = {name: conditions[name] for name in R3 if name in conditions}
-    return [name for name, value in recorded.items() if hashlib.sha256(dumps(value).encode()).hexdigest() != R3[name]]
+    """Name what of prompts, schema, SELECT and data is not R3's in a run; what a run does not record is not judged."""
+    return [name for name in R3 if name in conditions and _digest(conditions[name]) != R3[name]]
+
+
+def _digest(recorded: object) -> object:
+    """The SHA-256 of what a run recorded, which of a file is the digest itself."""
+    if isinstance(recorded, dict) and recorded.keys() == DataFile.__annotations__.keys():
+        return recorded["sha256"]
+    return hashlib.sha256(dumps(recorded).encode()).hexdigest()

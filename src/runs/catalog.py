@@ -1,17 +1,19 @@
 """The shop's data file: products, and questions in four languages, checked against a JSON Schema on load.
 
+A reader's own file may have its questions in one language, and references of the form that `tools.REFERENCE` has by
+then; the rest of the schema is R3's.
 Not checked: that a question's text names the reference beside it; the tests do that for the file we ship.
 """
 
 import json
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from src.base.errors import Precondition
 from src.base.paths import ROOT, near
 from src.base.printable import excerpt
-from src.base.records import DataFile, HostileFile, Language, Question, Shop
+from src.base.records import DataFile, HostileFile, Language, Product, Question, Shop
 
 if TYPE_CHECKING:
     import jsonschema
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 DATA = near(ROOT / "data" / "products.json")
 SCHEMA = ROOT / "configs" / "products.schema.json"
 HOSTILE_SCHEMA = ROOT / "configs" / "hostile.schema.json"
+# The field of a question's text in each language; the tutorial's own holds the English one.
+TEXTS: dict[Language, Literal["query", "es", "vi", "fr"]] = {"en": "query", "es": "es", "vi": "vi", "fr": "fr"}
+REFERENCE_OF_R3 = "^REF-[0-9]{3}$"  # as the schemas have it
 LONGEST_NAME = 200  # characters, as in the schema
 REMEDY = "restore it from the repository or name another file with --data"
 
@@ -30,32 +35,99 @@ def load(path: Path = DATA) -> Shop | HostileFile:
     A file of hostile questions holds `questions` instead. Raises `Precondition` naming the record and the rule it
     breaks.
     """
-    from src.runs.store import read_bytes  # with OpenSSL; `--help` reads this module too
-
-    try:
-        # JSON Schema takes 5.0 for an integer, we do not: a number with a point stays a text, which the schema refuses
-        data = json.loads(read_bytes(path).decode("utf-8"), parse_float=str)
-    except (OSError, ValueError, RecursionError) as exc:
-        raise Precondition(f"{path} cannot be read ({exc}); {REMEDY}") from None
-    if fault := _fault(data):
+    data = _json(path)
+    rules = _rules(HOSTILE_SCHEMA if is_hostile(data) else SCHEMA)
+    if not is_hostile(data) and path.resolve() != DATA.resolve():
+        rules["properties"]["queries"]["items"]["required"] = ["id", "ref", *(_texts(data) or ["query"])]
+    if fault := _fault(data, rules):
         raise Precondition(f"{path}: {fault}; {REMEDY}")
-    for records, key in (("products", "ref"), ("queries", "id"), ("questions", "id")):
-        count = Counter(record[key] for record in data.get(records, ()))
-        if repeated := [value for value, times in count.items() if times > 1]:
-            raise Precondition(f"{path}: {records}: {key} {repeated[0]!r} appears twice; {REMEDY}")
     return cast(Shop | HostileFile, data)  # the schema has just said what it is
 
 
-def _fault(data: object) -> str:
-    """Say which record breaks which rule of the file's schema; an empty string when none does."""
+def products(path: Path) -> list[Product]:
+    """Return the products of a reader's file, whose questions, if it has any, are not looked at."""
+    data = _json(path)
+    rules = _rules(SCHEMA)
+    rules["required"], rules["properties"] = ["products"], {"products": rules["properties"]["products"], "queries": {}}
+    if fault := _fault(data, rules):
+        raise Precondition(f"{path}: {fault}; {REMEDY}")
+    return cast(Shop, data)["products"]
+
+
+def lacks_questions(path: Path) -> bool:
+    """Whether a file holds products and nothing to ask about them."""
+    data = _json(path)
+    return isinstance(data, dict) and "products" in data and "queries" not in data
+
+
+def _json(path: Path) -> object:
+    from src.runs.store import read_bytes  # with OpenSSL; `--help` reads this module too
+
+    try:
+        text = read_bytes(path).decode("utf-8")
+        # JSON Schema takes 5.0 for an integer, we do not: a number with a point stays a text, which the schema refuses
+        return json.loads(text, parse_float=str)
+    except json.JSONDecodeError as exc:
+        if text.lstrip("\ufeff \t\r\n")[:1] not in ("{", "["):
+            raise Precondition(
+                f"{path} is not JSON; a spreadsheet's file goes to 'prepare --data', and the commands after it need no "
+                "--data then"
+            ) from None
+        raise Precondition(f"{path} cannot be read ({exc}); {REMEDY}") from None
+    except (OSError, ValueError, RecursionError) as exc:
+        raise Precondition(f"{path} cannot be read ({exc}); {REMEDY}") from None
+
+
+def _texts(data: Any) -> list[str]:
+    """The fields of a text that any question of a file has; a reader's own may have fewer languages than R3's."""
+    queries = data.get("queries") if isinstance(data, dict) else None
+    found = (
+        {name for query in queries if isinstance(query, dict) for name in query} if isinstance(queries, list) else set()
+    )
+    return [field for field in TEXTS.values() if field in found]
+
+
+def _rules(schema: Path) -> dict[str, Any]:
+    """The rules of a schema, whatever the form of a reference is."""
+    from src.tools import REFERENCE  # with sqlite3 and OpenSSL; `--help` reads this module too
+
+    def any_reference(part: dict[str, Any]) -> dict[str, Any]:
+        return {"type": "string", "maxLength": 64} if part.get("pattern") == REFERENCE_OF_R3 else part
+
+    has_r3_form = f"^{REFERENCE.pattern}$" == REFERENCE_OF_R3  # of another form, the gate's own pattern decides below
+    text = schema.read_text(encoding="utf-8")
+    rules: dict[str, Any] = json.loads(text, object_hook=None if has_r3_form else any_reference)
+    return rules
+
+
+def _fault(data: object, rules: dict[str, Any]) -> str:
+    """Say which record breaks which rule; an empty string when none does."""
     try:
         import jsonschema  # slow to import; only the commands that read the data file pay for it
     except ModuleNotFoundError:  # a clone tried with the system's Python, before anything is installed
-        return _fault_of_products(data)
-    schema = HOSTILE_SCHEMA if is_hostile(data) else SCHEMA
-    rules = jsonschema.Draft202012Validator(json.loads(schema.read_text(encoding="utf-8")))
-    fault = jsonschema.exceptions.best_match(rules.iter_errors(data))
-    return "" if fault is None else f"{fault.json_path[2:] or 'the file'}: {_rule(fault)}"
+        return _fault_of_products(data) or _repeated({"products": cast(Any, data)["products"]})
+    fault = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(rules).iter_errors(data))
+    if fault is not None:
+        return f"{fault.json_path[2:] or 'the file'}: {_rule(fault)}"
+    return _repeated(data) or _other_form(data)
+
+
+def _repeated(data: Any) -> str:
+    for records, key in (("products", "ref"), ("queries", "id"), ("questions", "id")):
+        count = Counter(record[key] for record in data.get(records, ()))
+        if repeated := [value for value, times in count.items() if times > 1]:
+            return f"{records}: {key} {repeated[0]!r} appears twice"
+    return ""
+
+
+def _other_form(data: Any) -> str:
+    """Say which reference the gate would refuse, whatever the schema says."""
+    from src.tools import REFERENCE
+
+    refs = (record["ref"] for records in ("products", "queries") for record in data.get(records, ()))
+    return next(
+        (f"{excerpt(ref)} is no reference: {REFERENCE.pattern}" for ref in refs if not REFERENCE.fullmatch(ref)), ""
+    )
 
 
 def _fault_of_products(data: object) -> str:
@@ -106,9 +178,18 @@ def questions(data: Shop | HostileFile, language: Language) -> list[Question]:
     """
     if is_hostile(data):
         return [{"id": item["id"], "query": item["query"]} for item in data["questions"]]
-    # The tutorial's field holds the English text.
-    field: Literal["query", "es", "vi", "fr"] = "query" if language == "en" else language
+    field = TEXTS[language]
+    if without := [item["id"] for item in data["queries"] if field not in item]:
+        raise Precondition(
+            f"question {without[0]} is not there in the language {language}; "
+            f"there is: {', '.join(f'--lang {each}' for each in languages(data)) or 'no language that all have'}"
+        )
     return [{"id": item["id"], "ref": item["ref"], "query": item[field]} for item in data["queries"]]
+
+
+def languages(data: Shop) -> list[Language]:
+    """Return the languages in which every question is there."""
+    return [each for each, field in TEXTS.items() if all(field in query for query in data["queries"])]
 
 
 def origin(path: Path) -> DataFile:

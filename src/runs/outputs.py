@@ -32,6 +32,11 @@ class Outputs(NamedTuple):
     def database(self) -> Path:
         return self.folder / "stock.db"
 
+    @property
+    def shop(self) -> Path:
+        """The data file made of a reader's own products and questions, where `prepare` was given such."""
+        return self.folder / "shop.json"
+
     def json(self, command: str) -> Path:
         """The result file of a command, e.g. `agent.json`."""
         return self.folder / f"{command}.json"

@@ -26,6 +26,8 @@ from tests.support.terminal import LIMIT_S, read_until, typed
 
 LANGUAGES = ("en", "es", "vi", "fr")
 PROMPT = {"en": "to leave it open): ", "es": "para no responder): ", "vi": "để bỏ qua): ", "fr": "ne pas répondre) : "}
+ASKED_ABOUT = ("REF-000", "REF-999", "")  # the third question names no product
+ZERO = {"outil": "consulter_stock", "arguments": {"ref": "REF-000"}}
 END_OF_INPUT = b"\x04"
 CTRL_C = b"\x03"
 
@@ -84,8 +86,8 @@ def test_without_a_terminal_nothing_is_asked_and_options_and_expected_outcome_ar
     ended = cli("--outputs", prepared, "exercise")
     assert (ended.status, ended.err) == (0, "")
     assert ended.out.count("     expected     ") == ended.out.count("     observation  ") == 3
-    for step in exercise.texts("en")["steps"]:
-        block = ended.out.split(step["question"].replace("{outil}", "delete"))[1]
+    for step, ref in zip(exercise.texts("en")["steps"], ASKED_ABOUT, strict=True):
+        block = ended.out.split(step["question"].format(outil="delete", ref=ref))[1]
         options = [f"       {number}  {text}\n" for number, text in enumerate(step["options"].values(), 1)]
         assert "".join(options) in block
         assert block.index(options[-1]) < block.index("     expected     ")
@@ -127,8 +129,8 @@ def test_every_language_tells_the_same_lesson_with_the_calls_and_refusals_unchan
     ):
         assert fixed in shown
     lesson = exercise.texts(language)
-    for step in lesson["steps"]:
-        assert step["question"].replace("{outil}", "delete") in shown and step["why"] in shown
+    for step, ref in zip(lesson["steps"], ASKED_ABOUT, strict=True):
+        assert step["question"].format(outil="delete", ref=ref) in shown and step["why"] in shown
     assert [step["outcome"] for step in steps_of(prepared)] == ["found", "not_found", "gate"]
 
 
@@ -173,7 +175,7 @@ def test_an_observation_that_is_not_the_expected_one_fails_the_command(tmp_path:
 def test_a_prediction_is_compared_with_an_outcome_that_is_none_of_the_options(prepared: Path) -> None:
     said: list[str] = []
     with pytest.raises(CheckFailed):
-        exercise.check(*exercise.exercise(Outputs(prepared), [exercise.ZERO], said.append, ask=lambda _: "1"))
+        exercise.check(*exercise.exercise(Outputs(prepared), [ZERO], said.append, ask=lambda _: "1"))
     record = '{"ref": "REF-000", "name": "Produit 0", "stock": 0}'
     assert any("(you: in the prompt, which asks for one of two tools; observed: " + record in line for line in said)
 

@@ -1,0 +1,131 @@
+"""A reader's own shop: their products and questions, made into a data file of the project's own form.
+
+Products come from a spreadsheet (`runs.shop_csv`) or a JSON file; questions, in one language, from a file of their own,
+or are made from the products with R3's wording. Everything after `prepare` reads the file that is made here.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple, cast
+
+from src.base.errors import Precondition
+from src.base.printable import excerpt
+from src.base.records import Language, Product, Query, Shop
+from src.runs import catalog, own_questions, shop_csv
+from src.tools import REFERENCE
+from src.wording import asked
+
+LARGEST_STOCK = 1 << 53  # and above, JSON's readers disagree about whole numbers
+WHOLE = re.compile(r"([0-9]{1,16})(?:[.,]0{1,2})?")  # 5.0 and 5,00 are 5; 5.000 and 5,000 could be 5000 as well
+
+
+class Made(NamedTuple):
+    """A data file, and what there is to tell about it."""
+
+    shop: Shop
+    notes: list[str]
+
+
+class Wanted(NamedTuple):
+    """Which questions a reader wants asked: those of a file, in a language, or so many made ones."""
+
+    questions: Path | None = None
+    language: Language = "en"
+    number: int | None = None  # None: the data file's own, else as many as R3 has
+
+
+NOTHING = Wanted()
+
+
+def made(data: Path, wanted: Wanted = NOTHING) -> Made | None:
+    """Return the shop that a reader's files stand for; `None` where `data` is a whole data file and nothing is wanted.
+
+    Raises `Precondition` naming the bad rows of a file.
+    """
+    if wanted.questions is not None and wanted.number is not None:
+        raise Precondition("--questions and --ask exclude each other; leave one out")
+    if not _is_json(data):
+        products, notes = from_rows(data)
+    elif wanted != Wanted(language=wanted.language) or catalog.lacks_questions(data):
+        products, notes = catalog.products(data), []
+    else:
+        return None
+    out, pieces = sum(product["stock"] == 0 for product in products), sum(product["stock"] for product in products)
+    notes.append(f"{_many(len(products), 'product')}, {out:,} out of stock, {_many(pieces, 'piece')} in all")
+    if wanted.questions is not None:
+        queries = own_questions.from_file(wanted.questions, wanted.language)
+        notes.append(f"{_many(len(queries), 'question')} of {wanted.questions}, in the language {wanted.language}")
+    else:
+        queries = own_questions.made(products, wanted.number or own_questions.ASKED)
+        notes.append(_said(queries, products))
+    return Made({"products": products, "queries": queries}, notes)
+
+
+def _is_json(path: Path) -> bool:
+    try:
+        return shop_csv.is_json(path)
+    except OSError as exc:
+        raise Precondition(f"{path} cannot be read ({exc.strerror}); name another file with --data") from None
+
+
+def from_rows(path: Path) -> tuple[list[Product], list[str]]:
+    """Return the products of a spreadsheet's rows, and notes about what was left out of them."""
+    table = shop_csv.read(path, shop_csv.PRODUCT_COLUMNS)
+    products: list[Product] = []
+    lines: dict[str, int] = {}
+    for row in table.rows:
+        ref, name, stock = row.cells["ref"], " ".join(row.cells["name"].split()), row.cells["stock"]
+        faults = [*_ref_faults(ref, lines.get(ref)), *_name_faults(name), *_stock_faults(stock)]
+        lines.setdefault(ref, row.line)
+        if faults:
+            table.faults.append((row.line, "; ".join(faults)))
+        else:
+            whole = cast(re.Match[str], WHOLE.fullmatch(stock))
+            products.append({"ref": ref, "name": name, "stock": int(whole[1])})
+    table.check(bool(table.rows))
+    ignored = ", ".join(map(excerpt, table.ignored))
+    return products, [f"columns that are not used: {ignored}"] if ignored else []
+
+
+def _ref_faults(ref: str, line: int | None) -> Iterator[str]:
+    if not ref:
+        yield "the ref is empty"
+    elif not REFERENCE.fullmatch(ref):
+        meant = asked.asked(ref).references
+        yield f"{excerpt(ref)} is not of the form {asked.form()}" + (f": write {meant[0]}" if len(meant) == 1 else "")
+    elif line is not None:
+        yield f"{ref} is on line {line} already"
+
+
+def _name_faults(name: str) -> Iterator[str]:
+    if not name:
+        yield "the name is empty"
+    elif len(name) > catalog.LONGEST_NAME:
+        yield f"the name has {len(name)} characters, at most {catalog.LONGEST_NAME} are allowed"
+    elif not name.isprintable():
+        yield f"the name holds a character that cannot be shown: {excerpt(name)}"
+
+
+def _stock_faults(stock: str) -> Iterator[str]:
+    whole = WHOLE.fullmatch(stock)
+    if not stock:
+        yield "the stock is empty"
+    elif stock.startswith("-") and WHOLE.fullmatch(stock[1:]):
+        yield f"the stock is negative: {excerpt(stock)}"
+    elif whole is None:
+        yield f"the stock is not a whole number without separators: {excerpt(stock)}"
+    elif int(whole[1]) >= LARGEST_STOCK:
+        yield f"the stock is too large: {excerpt(stock)}"
+
+
+def _said(queries: Sequence[Query], products: Sequence[Product]) -> str:
+    there = {product["ref"] for product in products}
+    known = len({query["ref"] for query in queries} & there)
+    every = "every product" if known == len(products) else f"{known} of the products (--ask all: about every one)"
+    none = " and a reference that does not exist" if {query["ref"] for query in queries} - there else ""
+    return f"{_many(len(queries), 'question')} made, about {every}{none}"
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
