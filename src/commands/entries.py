@@ -198,13 +198,22 @@ def ask(args: argparse.Namespace) -> None:
 @COMMANDS.command(
     "report",
     "Make a page about the last run to look at in a browser: report.html.",
-    "needs:  agent; says more after evaluate and negatives\nwrites: report.html\nnext:   open it in a browser",
+    "needs:  agent; says more after evaluate and negatives\nwrites: report.html\nnext:   open it in a browser (--open)",
+    options.language("page", otherwise=None),
+    lambda parser: parser.add_argument(
+        "--against", type=Path, metavar="OTHER", help="put the run in a folder or agent.json beside it"
+    ),
+    lambda parser: parser.add_argument("--open", action="store_true", help="open the page in the browser"),
 )
 def report(args: argparse.Namespace) -> None:
     """Make the page about the last run."""
+    from src.commands import browser
     from src.report import render
 
-    say(str(render.report(outputs_of(args))))
+    path = render.report(outputs_of(args), args.lang, args.against)
+    say(str(path))
+    if args.open and not browser.opens(path):
+        note(f"no browser can be opened from here; where there is one, open {path.absolute()}")
 
 
 @COMMANDS.command(

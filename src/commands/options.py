@@ -24,17 +24,18 @@ def data(default: str) -> Option:
     return add
 
 
-def language(of: str, resumes: bool = False) -> Option:
+def language(of: str, resumes: bool = False, otherwise: Language | None = "en") -> Option:
     """`--lang`: the language of what the command is about, e.g. `questions`; R3_LANG is its default.
 
     A command that `resumes` gets `None` where it is not given: an interrupted run has its own, and `default_language`
-    is for a new one.
+    is for a new one. `otherwise` is the default without R3_LANG; `None` stands for the language of the run.
     """
 
     def add(parser: argparse.ArgumentParser) -> None:
-        named = os.environ.get("R3_LANG") or "en"
-        default = named if named in LANGUAGES else f"R3_LANG={named}"  # its name goes into the error
-        help_text = f"language of the {of}: {', '.join(LANGUAGES)} (default: R3_LANG, else en)"
+        named = os.environ.get("R3_LANG") or otherwise
+        default = named if named is None or named in LANGUAGES else f"R3_LANG={named}"  # its name goes into the error
+        help_text = f"language of the {of}: {', '.join(LANGUAGES)} (default: R3_LANG, else "
+        help_text += f"{otherwise or 'that of the run'})"
         parser.add_argument(
             "--lang", type=_language, default=None if resumes else default, metavar="LANG", help=help_text
         )

@@ -34,16 +34,36 @@ def against(run: Run, other: Run, name: str) -> Changes:
     found = differing(there, here, SAME)
     if different := [*([listed(found)] if found else []), *_incomplete(run, other)]:
         raise Precondition(f"these runs cannot be compared: {'; '.join(different)}")
-    notes = {name: [then, now] for name, then, now in differing(there, here, NOTED)}
+    return _changes(run, other, name, NOTED)
+
+
+def beside(run: Run, other: Run, name: str) -> Changes:
+    """Return the same for two runs under any conditions, all of them in `notes`: for a reader, not for a measure.
+
+    Raises `Precondition` when one is not complete, or the references asked about are not the same.
+    """
+    if different := _incomplete(run, other, in_one_language=False):
+        raise Precondition(f"these runs cannot be put side by side, since not alike: {'; '.join(different)}; {REMEDY}")
+    return _changes(run, other, name, (*SAME, *NOTED))
+
+
+def _changes(run: Run, other: Run, name: str, noted: Sequence[str]) -> Changes:
+    notes = {name: [then, now] for name, then, now in differing(other["provenance"], run["provenance"], noted)}
     return {"run": name, "notes": notes, "questions": len(run["results"]), "changed": changed([other, run])}
 
 
-def _incomplete(run: Run, other: Run) -> list[str]:
+def _incomplete(run: Run, other: Run, *, in_one_language: bool = True) -> list[str]:
     sides = [where for where, side in (("there", other), ("here", run)) if not side["complete"]]
     if sides:
         return [f"the run {where} is not complete" for where in sides]
-    asked = [[(r["id"], r["query"], r.get("ref")) for r in side["results"]] for side in (run, other)]
+    asked = [[_asked(result, in_one_language) for result in side["results"]] for side in (run, other)]
     return [] if asked[0] == asked[1] else ["the questions"]
+
+
+def _asked(result: Result, in_one_language: bool) -> tuple[int, str | None, str | None]:
+    """What a question is known by: in two languages its text differs, and its reference does not."""
+    ref = result.get("ref")
+    return result["id"], ref, result["query"] if in_one_language or ref is None else None
 
 
 def changed(runs: Sequence[Run]) -> list[Change]:

@@ -26,6 +26,7 @@ SHARES: tuple[tuple[Literal["whole_number_present", "marker_present"], str], ...
 class Row(NamedTuple):
     """One line of the second block: a count for each column of sentences, and the questions behind the first."""
 
+    key: str  # as evaluation.json has it
     words: str
     counts: list[int | None]  # None where the column has no such count
     ids: list[int]
@@ -41,10 +42,18 @@ def counted(block: Beyond) -> list[Row]:
     """The counts of the second block in their order; whatever a sentence says, another product comes first."""
     columns = [side for _, side in sides(block)]
     other = block["another_product"]
-    rows = [Row(N_("another product was read"), [other["count"] for _ in columns], other["ids"])]
-    rows.append(_row(N_("states the observation and nothing else"), [side["observation_only"] for side in columns]))
-    rows += [_row(words, [side["faults"][name] for side in columns]) for name, words in FAULTS.items()]
-    rows.append(_row(N_("marker and whole number disagree"), [side["marker_differs"] for side in columns]))
+    rows = [Row("another_product", N_("another product was read"), [other["count"] for _ in columns], other["ids"])]
+    rows.append(
+        _row(
+            "observation_only",
+            N_("states the observation and nothing else"),
+            [side["observation_only"] for side in columns],
+        )
+    )
+    rows += [_row(name, words, [side["faults"][name] for side in columns]) for name, words in FAULTS.items()]
+    rows.append(
+        _row("marker_differs", N_("marker and whole number disagree"), [side["marker_differs"] for side in columns])
+    )
     return rows
 
 
@@ -54,8 +63,9 @@ def replaced(block: Beyond) -> list[Row]:
         return []
     made, refused = block["delivered"]["from_observation"], block["delivered"]["from_question"]
     return [
-        Row(N_("sentences made from the observation"), [None, made["count"]], made["ids"]),
+        Row("from_observation", N_("sentences made from the observation"), [None, made["count"]], made["ids"]),
         Row(
+            "from_question",
             N_("questions that get no stock: they name no product, or another"),
             [None, refused["count"]],
             refused["ids"],
@@ -63,8 +73,8 @@ def replaced(block: Beyond) -> list[Row]:
     ]
 
 
-def _row(words: str, found: Sequence[Concerned]) -> Row:
-    return Row(words, [each["count"] for each in found], found[0]["ids"])
+def _row(key: str, words: str, found: Sequence[Concerned]) -> Row:
+    return Row(key, words, [each["count"] for each in found], found[0]["ids"])
 
 
 def number(value: float) -> str:

@@ -72,7 +72,7 @@ def heading(evaluation: Evaluation, language: Language = "en") -> str:
         server["model"] or _("a model that the server does not name"),
         server["build"] or _("build not reported"),
         server["device"] or _("device not reported"),
-        _servers(server, translator(language)),
+        servers(server, translator(language)),
         _("client on {cpu}").format(cpu=conditions["cpu"]) if "cpu" in conditions else "",
     )
     lines = [", ".join(excerpt(part) for part in named if part)]
@@ -91,7 +91,7 @@ def heading(evaluation: Evaluation, language: Language = "en") -> str:
     return "\n".join(map(wrapped, lines))
 
 
-def _servers(server: Server, said: Translator) -> str:
+def servers(server: Server, said: Translator) -> str:
     """How many servers shared the questions, e.g. `2 servers of 4 slots`; nothing for one, as R3 has it."""
     replicas, slots = server.get("replicas", 1), server["slots"]
     if replicas == 1:

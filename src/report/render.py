@@ -8,36 +8,50 @@ as escapes. Measures come from `evaluate`: without its file the page says so.
 import base64
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from src.base import printable
 from src.base.errors import Precondition
-from src.base.messages import translator
+from src.base.messages import Translator, translator
 from src.base.records import JsonObject, JsonValue, Language, Run
+from src.measures import compare
+from src.report.against import Other
 from src.report.content import TEXTS_BUDGET, content
-from src.report.question import duration, shown
 from src.report.space import STRIP, lay_out
+from src.report.texts import duration, listed, shown
+from src.report.verdict import MOST_NAMED
 from src.runs import runfile, store
 from src.runs.outputs import Outputs
+from src.runs.results import meaning
 
 if TYPE_CHECKING:
     import jinja2
 
 NO_BREAK = "\u00a0"  # in our own figures, `8.1 s`
 HERE = Path(__file__).parent
+RECORDS = ("agent", "evaluation", "negatives")  # the files that the page links to, where they are beside it
 
 
-def report(outputs: Outputs) -> Path:
+def report(outputs: Outputs, language: Language | None = None, other: Path | None = None) -> Path:
     """Write `report.html` about the last run; returns its path.
 
-    Raises `Precondition` when there is no run or the template library is missing.
+    In the language of the run where none is given, and with the run of another folder (or `agent.json`) beside it.
+    Raises `Precondition` when a run or the template library is missing, or the other run asked other questions.
     """
     run = runfile.read(outputs.json("agent"), runfile.remedy(outputs))
     if not run["results"]:
         raise Precondition(f"{outputs.json('agent')} holds no result; {runfile.remedy(outputs)}")
-    extra = {name: _optional(outputs.json(name)) for name in ("evaluation", "negatives")}
-    return store.write_text(outputs.folder / "report.html", page(run, **extra))
+    found = {name: _optional(outputs.json(name)) for name in ("evaluation", "negatives")}
+    beside = [name for name in RECORDS if outputs.json(name).exists()]
+    written = page(run, **found, language=language, other=_other(other) if other else None, beside=beside)
+    return store.write_text(outputs.folder / "report.html", written)
+
+
+def _other(path: Path) -> Other:
+    folder = path if path.is_dir() else path.parent
+    return Other(compare.load(path, compare.REMEDY), folder.resolve().name, _optional(folder / "evaluation.json"))
 
 
 def _optional(path: Path) -> JsonObject | None:
@@ -45,17 +59,31 @@ def _optional(path: Path) -> JsonObject | None:
     return found if isinstance(found, dict) else None
 
 
-def page(run: Run, evaluation: JsonValue, negatives: JsonValue) -> str:
-    """Return the page about `run`; the other two are the contents of their files, or `None` where there is none."""
-    made = engine("en")
+def page(
+    run: Run,
+    evaluation: JsonValue,
+    negatives: JsonValue,
+    language: Language | None = None,
+    other: Other | None = None,
+    beside: Sequence[str] = (),
+) -> str:
+    """Return the page about `run`; the next two are the contents of their files, or `None` where there is none.
+
+    `beside` names the result files that lie in the folder of the page.
+    """
+    to = translator(language or run["provenance"]["language"])
+    made = engine(to.language)
     from markupsafe import Markup  # of Jinja2
 
     style, script = ((HERE / f"page.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
-    told = content(run, evaluation, negatives)
+    told = content(run, evaluation, negatives, to, other)
     lay_out(told["questions"])
     return made.get_template("page.html.j2").render(
         **told,
         strip=STRIP,
+        most=MOST_NAMED,
+        spoken=to.language,
+        beside=beside,
         style=Markup(style),  # noqa: S704  # our own files, not data
         script=Markup(script),  # noqa: S704
         policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
@@ -84,13 +112,23 @@ def engine(language: Language) -> "jinja2.Environment":
         finalize=_fit,
         extensions=["jinja2.ext.i18n"],
     )
+    to = translator(language)
     made.policies["ext.i18n.trimmed"] = True  # a sentence may be written over several lines
-    made.install_gettext_translations(translator(language), newstyle=True)  # type: ignore[attr-defined]  # of i18n
-    made.filters["shown"] = shown
-    made.filters["duration"] = duration
-    made.filters["of"] = lambda count, word: f"{count} {word}" if count == 1 else f"{count} {word}s"
-    made.filters["tojson_text"] = lambda value: shown(json.dumps(value, ensure_ascii=False, indent=2), TEXTS_BUDGET)
+    made.install_gettext_translations(to, newstyle=True)  # type: ignore[attr-defined]  # of i18n
+    _add_filters(made, to)
     return made
+
+
+def _add_filters(made: "jinja2.Environment", to: Translator) -> None:
+    made.filters["shown"] = shown
+    made.filters["duration"] = lambda milliseconds: duration(milliseconds, to)
+    made.filters["percent"] = lambda share: to.figure(f"{share:.1f}{NO_BREAK}%")
+    made.filters["figure"] = lambda value: to.figure(f"{value:.1f}")
+    made.filters["listed"] = lambda texts: listed(texts, to)
+    made.filters["translated"] = to.gettext
+    made.filters["tongue"] = lambda reason: "fr" if meaning(reason, "en") not in ("", reason) else "en"
+    made.filters["meaning"] = lambda reason: meaning(reason, to.language)
+    made.filters["tojson_text"] = lambda value: shown(json.dumps(value, ensure_ascii=False, indent=2), TEXTS_BUDGET)
 
 
 def _fit(value: object) -> object:

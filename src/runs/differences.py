@@ -31,12 +31,18 @@ def listed(found: Sequence[tuple[str, object, object]]) -> str:
 
 
 def in_words(name: str, there: object, here: object) -> str:
-    """Say one difference in a few words: `server.slots: 1 there, 4 here`; long values from where they diverge."""
-    then, now = dumps(there), dumps(here)
-    if max(len(then), len(now)) > SHOWN:
-        same = next((place for place, (a, b) in enumerate(zip(then, now, strict=False)) if a != b), 0)
-        then, now = (_from(text, same) for text in (then, now))
+    """Say one difference in a few words: `server.slots: 1 there, 4 here`."""
+    then, now = shortened(there, here)
     return f"{name}: {then} there, {now} here"
+
+
+def shortened(there: object, here: object) -> tuple[str, str]:
+    """Return two values as texts, long ones from where they diverge."""
+    then, now = dumps(there), dumps(here)
+    if max(len(then), len(now)) <= SHOWN:
+        return then, now
+    same = next((place for place, (a, b) in enumerate(zip(then, now, strict=False)) if a != b), 0)
+    return _from(then, same), _from(now, same)
 
 
 def _from(text: str, same: int) -> str:

@@ -4,7 +4,7 @@ from src.base.messages import N_, translator
 from src.base.records import Language, Observation, Result
 
 # The checks between a proposal and the database, in the order in which the code makes them.
-CHECKS = ("reply", "finish reason", "JSON", "tool and shape", "reference")
+CHECKS = (N_("reply"), N_("finish reason"), "JSON", N_("tool and shape"), N_("reference"))
 # How the message of each refusal begins; any other error is a failure, not a refusal.
 REFUSALS = {
     "Proposition tronquée": "finish reason",
