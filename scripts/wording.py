@@ -15,8 +15,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from src.base.layout import table
 from src.base.printable import excerpt
-from src.measures.tables import table
 from src.wording import check
 from tests.wording import sentences
 from tests.wording.sentences import Labelled

@@ -38,6 +38,8 @@ SCHEMA: JsonObject = {
 # A prompt served from the cache can change the last bits of the logits, hence the text.
 GENERATION: Sampling = {"temperature": 0, "seed": 42, "max_tokens": 100, "cache_prompt": False}
 
+Told = Generation | Step | Exception  # proposal, step and answer of a question in this order; or what ended it
+
 
 def request(model: str, system: str, prompt: str, schema: Mapping[str, object] | None, name: str) -> ChatRequest:
     """Return the body of one chat completion; `schema`, called `name`, restricts the reply to JSON of that form."""
@@ -74,12 +76,12 @@ def generate(prompt: str, schema: JsonObject | None = None, *, system: str) -> G
     return {**reply, "seconds": time.perf_counter() - start}
 
 
-def run(db: sqlite3.Connection, query: Question, *, failed: Callable[[Exception], object] | None = None) -> Outcome:
+def run(db: sqlite3.Connection, query: Question, *, told: Callable[[Told], object] = lambda _: None) -> Outcome:
     """Take one question through its stages; returns its fields with `proposal`, `trace`, `answer`, `error`, `seconds`.
 
     For REF-000 the trace holds the call and its observation, stock 0. Whatever refuses or fails leaves `answer` at
-    `None` and its message in `error`, so that one question never loses the results of the others; `failed` is told
-    the exception itself.
+    `None` and its message in `error`, so that one question never loses the results of the others. `told` gets each
+    stage as soon as it is known, and the exception itself of what refused or failed.
     """
     start = time.perf_counter()
     proposal: Generation | None = None
@@ -89,19 +91,21 @@ def run(db: sqlite3.Connection, query: Question, *, failed: Callable[[Exception]
 
     try:
         proposal = generate(query["query"], SCHEMA, system=CHOOSE)
+        told(proposal)
         if proposal["finish_reason"] != "stop":
             raise ValueError("Proposition tronquée")
         call = decode(proposal["raw"])
         observation = toolcall(db, call)
         trace.append({"call": cast(Call, call), "observation": observation})  # `toolcall` has checked it
+        told(trace[0])
         answer = generate(f"{query['query']}\nObservation outil: {json.dumps(observation)}", system=WORD)
+        told(answer)
     except (MemoryError, CommandError):
         raise  # these end the command, as Ctrl-C does, which is not an `Exception`
     # Any other exception: whatever is behind `generate()`, one question never costs the results of the others.
     except Exception as exc:  # noqa: BLE001 (the one place in the project)
         error = str(exc) or type(exc).__name__
-        if failed is not None:
-            failed(exc)
+        told(exc)
 
     return {
         **query,

@@ -9,16 +9,13 @@ import math
 import os
 import re
 import shlex
-import shutil
 import sys
-import textwrap
 from collections.abc import Callable
 from typing import NoReturn
 
 from src.base.records import JsonValue
 
 EXCERPT = 200  # characters of foreign text in one of our messages
-LEAST_WIDTH = 40  # characters of a line, however narrow the terminal says it is
 UNUSUAL = re.compile("[^\n -~]")  # all but printable ASCII and the line ends of the indentation
 
 
@@ -45,12 +42,6 @@ def quoted(text: str) -> str:
         c if c.isprintable() and c not in "\\'" else "".join(f"\\x{byte:02x}" for byte in os.fsencode(c)) for c in text
     )
     return f"$'{escaped}'"
-
-
-def wrapped(text: str, indent: str = "  ") -> str:
-    """Return a sentence in lines that fit the terminal, the second and later ones indented; words are not broken."""
-    width = max(LEAST_WIDTH, shutil.get_terminal_size().columns)
-    return textwrap.fill(text, width, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def say(text: str) -> None:

@@ -100,6 +100,7 @@ class Call(TypedDict):
     arguments: Arguments
 
 
+@final
 class Step(TypedDict):
     """A call that was executed, and what it read."""
 
@@ -143,6 +144,7 @@ class Reply(TypedDict):
     timings: NotRequired[Timings]
 
 
+@final
 class Generation(Reply):
     """A reply and how long it took."""
 

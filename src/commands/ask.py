@@ -3,11 +3,11 @@
 from typing import cast
 
 from src import agent
-from src.base import messages
+from src.base import layout, messages
 from src.base.errors import CheckFailed, Precondition, ServerUnavailable
 from src.base.printable import is_question, note, say
 from src.base.records import AskProvenance, Language, Result
-from src.commands import show
+from src.commands import stages
 from src.commands.written import Written
 from src.runs import conditions, database, provenance, store
 from src.runs.outputs import Outputs
@@ -54,16 +54,29 @@ def ask(outputs: Outputs, question: str, language: Language, guarded: bool, writ
     Raises `CheckFailed` when the proposal was refused, `ServerUnavailable` when the server failed.
     """
     made_under: AskProvenance = {**provenance.program(), **conditions.conditions(outputs, language, guarded, note)}
-    failures: list[Exception] = []
-    with database.opened(outputs) as db:
-        result = cast(Result, agent.run(db, {"query": question}, failed=failures.append))
-    if guarded:
-        result["delivered"] = deliver.deliver(result, language)
-    say(show.stages(result))
-    if (noted := difference(result, language)) is not None:
-        say(f"  {noted}")
+    result, failure = shown(outputs, question, language, guarded)
     record = {"provenance": made_under, "result": result}
     written(store.write_next(outputs.json("ask"), record), record)
-    for failure in failures:
+    if failure is not None:
         kind = ServerUnavailable if isinstance(failure, TransportFailure | BadReply) else CheckFailed
         raise kind(f"{'the model server failed' if kind is ServerUnavailable else 'refused'}: {failure}")
+
+
+def shown(outputs: Outputs, question: str, language: Language, guarded: bool) -> tuple[Result, Exception | None]:
+    """Ask one question and print its stages as each becomes known; returns the result, and what ended it early."""
+    failures: list[Exception] = []
+    with database.opened(outputs) as db:
+        view = stages.Stages(db, question, language)
+
+        def told(stage: agent.Told) -> None:
+            view(stage)
+            if isinstance(stage, Exception):
+                failures.append(stage)
+
+        result = cast(Result, agent.run(db, {"query": question}, told=told))
+    if guarded:
+        result["delivered"] = deliver.deliver(result, language)
+    view.end(result)
+    if (noted := difference(result, language)) is not None:
+        say(layout.wrapped(noted, "  "))
+    return result, failures[0] if failures else None

@@ -1,4 +1,4 @@
-"""`reproduce`: the whole route in one go, in a new folder per run, then the measures, three questions and a page.
+"""`reproduce`: the route in one go, in a new folder per run: one question in full, then all, refusals, measures, page.
 
 Two runs on one machine must give the same proposals and answers, word for word; any difference is shown.
 """
@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from src import evaluate
+from src.base import layout
 from src.base.errors import CheckFailed, Interrupted, Precondition, interruption
+from src.base.messages import translator
 from src.base.printable import note, say
-from src.base.records import Language, Negatives, Result, Run
-from src.commands import exercise, negatives, prepare, route, show
+from src.base.records import Language, Negatives, Run
+from src.commands import ask, exercise, negatives, prepare, route, show
 from src.commands.route import Route
 from src.measures import compare, tables
 from src.measures.records import Evaluation
 from src.report import render
 from src.runs import record, recovery, runfile, session, store
 from src.runs.outputs import Outputs
-from src.runs.results import observed
-from src.wording import stated
 
 
 def new_folder(parent: Path) -> Path:
@@ -80,10 +80,20 @@ def _questions(outputs: Outputs, asked: Route, finish: str) -> Path:
         return path
     run = session.begin(outputs, asked.data, asked.language, note)
     run.finish = finish
-    if outputs.journal.exists():
+    if not outputs.journal.exists():
+        _first(run)
+    else:
         recovery.resume(run, note)
         note(f"resuming: {run.kept} results kept, {len(run.missing)} questions to ask")
     return show.with_progress(len(run.questions), run.kept, lambda progress: session.work(run, progress))
+
+
+def _first(run: session.Run) -> None:
+    """Show the first question in full, before a line for each: what the thirty are about is seen at once."""
+    _ = translator(run.identity["language"]).gettext
+    say("\n" + layout.wrapped(_("One question in full, stage by stage as each becomes known:")))
+    ask.shown(run.outputs, run.questions[0]["query"], run.identity["language"], guarded=True)
+    say("\n" + layout.wrapped(_("Now all {n}, a line for each:").format(n=len(run.questions))))
 
 
 def reproduce(parent: Outputs, asked: Route, cases: Sequence[object]) -> Path:
@@ -109,7 +119,6 @@ def reproduce(parent: Outputs, asked: Route, cases: Sequence[object]) -> Path:
 
 def _compare(made: Sequence[Made]) -> None:
     folder = made[-1].folder
-    _print_stages(made[-1].run["results"])
     _print_summary(made)
     if differences := compare.changed([one.run for one in made]):
         store.write_json(folder / "differences.json", differences)
@@ -126,16 +135,6 @@ def next_steps(parent: Outputs, folder: Path, language: Language) -> str:
         steps.insert(0, parent.command("prepare"))
     look = [f"look at it:  {page}"] if page.exists() else []
     return "\n".join([*look, f"next:        {' && '.join(steps)}"])
-
-
-def _print_stages(results: Sequence[Result]) -> None:
-    states = [stated.state_of(seen) if (seen := observed(result)) else None for result in results]
-    picked = [results[states.index(state)] if state in states else None for state in ("zero", "stock", "unknown")]
-    say("\n== three questions, stage by stage")
-    for result in picked:
-        if result is not None:
-            say(f"question {result['id']}\n{show.stages(result)}")
-    say("\nThe observation is what the database holds. The answer is what the model made of it: compare the two.")
 
 
 def _print_summary(made: Sequence[Made]) -> None:

@@ -4,7 +4,6 @@ Text from a model or a server is shown with its control characters as escapes, c
 files keep all of it.
 """
 
-import json
 import re
 import sys
 import time
@@ -13,9 +12,10 @@ from itertools import groupby
 from typing import Any, TypeVar
 
 from src.base import progress
+from src.base.layout import wrapped
 from src.base.messages import translator
-from src.base.printable import dumps, excerpt, say, wrapped
-from src.base.records import Language, Negatives, Reply, Result, Run
+from src.base.printable import dumps, excerpt, say
+from src.base.records import Language, Negatives, Result, Run
 from src.runs import results
 from src.runs.results import observed, read_another, refused_by
 
@@ -72,49 +72,6 @@ def with_progress(total: int, done: int, work: Callable[[Progress], Made]) -> Ma
         progress.close()
 
 
-def stages(result: Result) -> str:
-    """Return the stages of one question, one below the other: question, proposal, observation, answer."""
-    proposal, answer, seen = result["proposal"], result["answer"], observed(result)
-    lines = [
-        ("question", excerpt(result["query"], SHOWN)),
-        ("proposal", _generated(proposal) if proposal else "none: the model gave no usable reply"),
-        (
-            "observation",
-            excerpt(dumps(seen), SHOWN) if seen is not None else "none: nothing was read",
-        ),
-        ("answer", _generated(answer) if answer else "none"),
-    ]
-    if (given := result.get("delivered")) is not None:
-        from src.wording.deliver import REASONS  # vocabularies, not compiled for the commands that show no sentence
-
-        why = "; ".join(REASONS[reason] for reason in given["reasons"])
-        origins = {"model": "the model's own sentence", "observation": f"from the observation; the answer: {why}"}
-        origin = f"  [{origins.get(given['source'], why)}]"
-        lines.append(("delivered", excerpt(given["text"], SHOWN) + origin))
-    if result["error"]:
-        lines.append(("error", excerpt(result["error"], SHOWN)))
-    return "\n".join(f"  {name:<12} {text}" for name, text in lines)
-
-
-def _generated(generation: Reply) -> str:
-    text = generation["raw"]
-    try:
-        shown = json.dumps(json.loads(text), ensure_ascii=True)  # a proposal is printed over five lines by the model
-    except (ValueError, RecursionError):
-        shown = text
-    cut = "" if generation["finish_reason"] == "stop" else f"  [cut: {excerpt(str(generation['finish_reason']))}]"
-    return excerpt(collapsed(shown), SHOWN) + cut
-
-
-def collapsed(text: str) -> str:
-    """Return a text with what it repeats said once, since small models loop: `No idea. … (the same 7 times more)`."""
-
-    def once(loop: re.Match[str]) -> str:
-        return f"{loop[1].rstrip()} … (the same {len(loop[0]) // len(loop[1]) - 1} times more) "
-
-    return REPEATED.sub(once, text[:JUDGED]) + text[JUDGED:]
-
-
 def checks(result: Negatives, language: Language = "en") -> str:
     """Return what `negatives` attempted, by kind, with why it was refused or that it was not; then the digests."""
     _ = translator(language).gettext
@@ -124,8 +81,8 @@ def checks(result: Negatives, language: Language = "en") -> str:
         for check in group:
             said = results.meaning(check["reason"], language)
             why = check["reason"] + (f" ({said})" if said else "")
-            lines.append(wrapped(f"  {dumps(check['attempt'])}", "    "))
-            lines.append(wrapped(f"    {why}" if check["refused"] else f"    {_('GOT THROUGH')}: {why}", "      "))
+            lines.append(wrapped(dumps(check["attempt"]), "  ", "    "))
+            lines.append(wrapped(why if check["refused"] else f"{_('GOT THROUGH')}: {why}", "    ", "      "))
     counts = _("{refused} refused out of {attempted}")
     total = counts.format(refused=result["refused"], attempted=result["attempted"])
     lines.append(f"{total}; {_('database unchanged') if result['unchanged'] else _('database CHANGED')}")

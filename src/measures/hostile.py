@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import cast
 
 from src.base.errors import CheckFailed
+from src.base.layout import table, wrapped
 from src.base.messages import N_, translator
-from src.base.printable import excerpt, wrapped
+from src.base.printable import excerpt
 from src.base.records import Acceptable, HostileFile, HostileQuestion, Language, Result
 from src.measures.records import Breach, HostileEvaluation, HostileMeasures, Judged
 from src.runs import catalog, provenance, runfile, store
@@ -121,7 +122,6 @@ def check(outputs: Outputs, result: HostileEvaluation) -> None:
 
 def report(result: HostileEvaluation, language: Language = "en") -> str:
     """Return the outcomes as a table with one line per kind, as the data file names it, and what to make of them."""
-    from src.measures.tables import table
 
     _ = translator(language).gettext
     measures = result["measures"]
@@ -133,4 +133,4 @@ def report(result: HostileEvaluation, language: Language = "en") -> str:
         "{acceptable} outcomes acceptable"
     )
     database = _("database unchanged") if result["unchanged"] else _("database CHANGED")
-    return f"{table(rows)}\n{wrapped(f'{counts.format(**measures)}; {database}', '')}"
+    return f"{table(rows)}\n{wrapped(f'{counts.format(**measures)}; {database}')}"

@@ -4,12 +4,12 @@ Our figures and those of others have columns of their own, and the two blocks ta
 reader's language and the keys of the records as they are; nothing is wider than the terminal.
 """
 
-import shutil
 import textwrap
 from collections.abc import Sequence
 
+from src.base.layout import table, width, wrapped
 from src.base.messages import N_, Translator, translator
-from src.base.printable import dumps, excerpt, wrapped
+from src.base.printable import dumps, excerpt
 from src.base.records import Language, Server
 from src.measures import published, rows
 from src.measures.beyond import SPLIT
@@ -18,7 +18,6 @@ from src.measures.records import Beyond, Comparison, Evaluation, Measures, Stage
 
 LEAST_IDS, MOST_IDS = 15, 28  # characters of query numbers in one cell; evaluation.json has them all
 BESIDE_IDS = 52  # characters of the other columns, where there is room
-LEAST_WORDS = 20  # characters of the first column, however narrow the terminal
 CHANGES_SHOWN = 30  # questions listed; evaluation.json has them all
 TEXT_SHOWN = 100  # characters of a text that changed
 STAGES: dict[Stage, str] = {
@@ -28,26 +27,6 @@ STAGES: dict[Stage, str] = {
     "error": N_("error"),
     "delivered": N_("delivered"),
 }
-
-
-def table(lines: Sequence[Sequence[str]]) -> str:
-    """Return lines of cells as columns: the first to the left, the others to the right; the first line is the head.
-
-    The words of the first column are wrapped where the table would be wider than the terminal.
-    """
-    widths = [max(len(row[column]) for row in lines) for column in range(len(lines[0]))]
-    spare = shutil.get_terminal_size().columns - sum(widths) - 2 * (len(widths) - 1)
-    widths[0] = max(min(LEAST_WORDS, widths[0]), widths[0] + min(spare, 0))
-    drawn = [line for row in lines for line in _drawn(row, widths)]
-    head = len(_drawn(lines[0], widths))
-    return "\n".join([*drawn[:head], "  ".join("-" * width for width in widths), *drawn[head:]])
-
-
-def _drawn(row: Sequence[str], widths: Sequence[int]) -> list[str]:
-    """One row as lines; its figures stand in the first of them."""
-    first, *more = textwrap.wrap(row[0], widths[0], subsequent_indent="  ") or [""]
-    cells = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-    return ["  ".join([first.ljust(widths[0]), *cells]).rstrip(), *more]
 
 
 def evaluation(result: Evaluation, language: Language = "en") -> str:
@@ -88,7 +67,7 @@ def heading(evaluation: Evaluation, language: Language = "en") -> str:
     if other := published.not_r3(conditions):
         told = _("not R3’s: {parts}; the published columns were made with others")
         lines.append(told.format(parts=", ".join(other)))
-    return "\n".join(map(wrapped, lines))
+    return "\n".join(wrapped(line, rest="  ") for line in lines)
 
 
 def servers(server: Server, said: Translator) -> str:
@@ -112,7 +91,7 @@ def measures(runs: Sequence[tuple[str, Measures]], language: Language = "en") ->
     note = said.gettext("* published by {source}: {model} on an {machine}; not ours")
     source = said.gettext(PUBLISHED["source"])
     note = note.format(source=source, model=PUBLISHED["model"], machine=PUBLISHED["machine"])
-    return f"{table(lines)}\n{wrapped(note)}"
+    return "\n".join([table(lines), wrapped(note, rest="  ")])
 
 
 def beyond(block: Beyond, queries: int, said: Translator) -> str:
@@ -144,7 +123,7 @@ def _cells(row: rows.Row, said: Translator) -> list[str]:
 
 def _listed(ids: Sequence[int]) -> str:
     """Return the numbers of queries; of many those for which there is room, and how many there are."""
-    whole, room = ", ".join(map(str, ids)), shutil.get_terminal_size().columns - BESIDE_IDS
+    whole, room = ", ".join(map(str, ids)), width() - BESIDE_IDS
     room = max(LEAST_IDS, min(MOST_IDS, room))
     if len(whole) <= room:
         return whole
@@ -156,10 +135,10 @@ def times(block: Times, queries: int, said: Translator) -> str:
     _ = said.gettext
     told = _("time a question: p50 {p50} ms, p95 {p95} ms (slowest: {ids})")
     ids = _listed(block["slowest"]["ids"])
-    lines = [wrapped(told.format(p50=round(block["p50_ms"]), p95=round(block["p95_ms"]), ids=ids))]
+    lines = [wrapped(told.format(p50=round(block["p50_ms"]), p95=round(block["p95_ms"]), ids=ids), rest="  ")]
     if block["split_mean_ms"] is None:
         unknown = _("where it went is not known: no question has the timings of both generations")
-        return "\n".join([*lines, wrapped(f"  {unknown}", "    ")])
+        return "\n".join([*lines, wrapped(unknown, "  ", "    ")])
     total = sum(block["split_mean_ms"].values()) or 1.0
     widest = max(len(_(words)) for words in SPLIT.values())
     for name, words in SPLIT.items():
@@ -179,7 +158,7 @@ def against(compared: Comparison, ours: Measures, said: Translator) -> str:
     lines = ["\n" + _("against {run}").format(run=excerpt(compared["run"])), measures(both, said.language)]
     differs = _("differs as well: {key}: {then} there, {now} here")
     lines += [
-        wrapped("  " + differs.format(key=key, then=_text(then), now=_text(now)), "    ")
+        wrapped(differs.format(key=key, then=_text(then), now=_text(now)), "  ", "    ")
         for key, (then, now) in compared["notes"].items()
         if key != "time"
     ]
@@ -188,7 +167,7 @@ def against(compared: Comparison, ours: Measures, said: Translator) -> str:
     told = _("question {id}, {stage}: {then} -> {now}")
     for change in compared["changed"][:CHANGES_SHOWN]:
         lines += [
-            wrapped("  " + told.format(id=change["id"], stage=_(name), then=_text(then), now=_text(now)), "    ")
+            wrapped(told.format(id=change["id"], stage=_(name), then=_text(then), now=_text(now)), "  ", "    ")
             for stage, name in STAGES.items()
             if stage in change
             for then, now in [change[stage]]

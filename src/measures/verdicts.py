@@ -22,6 +22,12 @@ OUTCOMES = {
     "failed": ("!", N_("the server or the database failed")),
     "unjudged": ("?", N_("a product was read; the question has no reference to compare it with")),
 }
+# How a terminal may colour a sign, which means the same without it.
+STYLES = {
+    **dict.fromkeys(OUTCOMES, "bad"),
+    "right": "good",
+    **dict.fromkeys(("cut", "refused", "unjudged"), "warning"),
+}
 # The faults of a sentence in as few words as possible, for a line among many.
 SHORT = {
     "no_answer": N_("no answer"),

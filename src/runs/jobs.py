@@ -23,9 +23,9 @@ Answered = tuple[Result, bool]
 
 def ask(db: sqlite3.Connection, question: Question) -> Answered:
     """Return the result of one question, and whether it failed in transport."""
-    failures: list[Exception] = []
-    result = cast(Result, agent.run(db, question, failed=failures.append))  # guarded wording adds to it
-    return result, any(isinstance(failure, TransportFailure | OSError) for failure in failures)
+    told: list[agent.Told] = []
+    result = cast(Result, agent.run(db, question, told=told.append))  # guarded wording adds to it
+    return result, any(isinstance(each, TransportFailure | OSError) for each in told)
 
 
 def answered(outputs: Outputs, questions: Sequence[Question], jobs: int = 1) -> Generator[Answered, None, None]:

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from src import __version__
-from src.commands import negatives, show
+from src.commands import negatives, stages
 from src.commands.entries import COMMANDS
 from src.tools import digest
 from tests.support import stranger
@@ -398,7 +398,7 @@ def test_a_clone_can_be_tried_with_the_systems_python_alone(tmp_path: Path) -> N
     ],
 )
 def test_what_a_model_repeats_is_shown_once(text: str, shown: str) -> None:
-    assert show.collapsed(text) == shown
+    assert stages.collapsed(text) == shown
 
 
 @pytest.mark.parametrize("command", ["negatives", "exercise"])
