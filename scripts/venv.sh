@@ -2,6 +2,7 @@
 # Shared by quickstart.sh and test.sh, which source it from the project root: an interpreter, a virtual environment,
 # packages from a hash-locked file. Prints what it does; each failure ends the script with one line and a remedy.
 
+unset PYTHONSAFEPATH # it would hide the project from its own Python: the current folder is the project's by now
 NEEDED_MIB=600 # packages take about 350, the model and its download 200
 
 say() { printf '== %s\n' "$*" >&2; }
@@ -30,6 +31,8 @@ make_venv() {
             fail "$python cannot make a virtual environment; on Debian and Ubuntu install python3-venv, then run this again"
     fi
     python=.venv/bin/python
+    # So that the environment's Python finds the project from any folder, and where PYTHONSAFEPATH hides the current one.
+    for site in .venv/lib/python3.*/site-packages; do echo ../../../.. >"$site/stock-assistant.pth"; done
 }
 
 # Install the packages of a lock file; does nothing if the same file was installed before.

@@ -131,7 +131,18 @@ def _refused(exc: OSError) -> tuple[int, str]:
         return 0, ""
     # Subtle: what was opened by its number is named by the number, which tells nobody anything.
     where = os.fsdecode(exc.filename) if isinstance(exc.filename, str | bytes) else "a file being written"
-    return Precondition.status, f"{exc.strerror or exc}: {where}; {ADVICE.get(exc.errno or 0, SEE)}"
+    advice = ADVICE.get(exc.errno or 0, SEE)
+    if exc.errno == errno.ENOENT and not _here():
+        advice = "the current folder was deleted: change into one that is there (cd), or give whole paths"
+    return Precondition.status, f"{exc.strerror or exc}: {where}; {advice}"
+
+
+def _here() -> bool:
+    """Whether there still is a current folder, to which short paths lead."""
+    try:
+        return bool(os.getcwd())  # noqa: PTH109 (the operating system is asked, whatever a library keeps)
+    except OSError:
+        return False
 
 
 def _close_output() -> None:

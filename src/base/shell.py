@@ -15,7 +15,8 @@ from src.base.printable import quoted
 # What a person types to start this interpreter, where only the caller knows: compose.yaml, and quickstart.sh when it
 # was started from another folder.
 TYPED = "R3_PYTHON"
-SERVER = ("LLM_BASE_URL", "LLM_MODEL")  # a person may have set them for the one command
+# What names the server: a person may have set it for the one command only, `R3_EMBEDDED=0` against an exported 1.
+SERVER = ("R3_EMBEDDED", "LLM_BASE_URL", "LLM_MODEL")
 
 
 def python() -> str:

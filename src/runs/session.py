@@ -14,7 +14,7 @@ from src.base.errors import Interrupted, Precondition, ServerUnavailable, interr
 from src.base.records import Identity, JournalEntry, JournalHeader, Language, Question, Result, Server
 from src.runs import catalog, conditions, datafile, jobs, provenance, record, store
 from src.runs.outputs import Outputs
-from src.server.failures import Ours
+from src.server.failures import TOO_SLOW, Ours
 from src.wording import deliver
 
 GIVE_UP_AFTER = 3  # transport failures in a row: one may be chance, three mean that the server is down
@@ -147,8 +147,15 @@ def _ask_each(
                 _withdraw(run, failures)
                 raise ServerUnavailable(
                     f"the model server is gone ({failures} transport failures in a row: {result['error']}); "
-                    f"start it again; {_kept(run)}"
+                    f"{_again(run, result)}; {_kept(run)}"
                 )
+
+
+def _again(run: Run, last: Result) -> str:
+    """What to do before the run is finished."""
+    if (last["error"] or "").startswith(TOO_SLOW):
+        return "if it is only slow, raise LLM_TIMEOUT_S; else see its log"
+    return "it is started anew with the run" if run.outputs.embedded else "start it again"
 
 
 def _take(run: Run, result: Result, transport: bool) -> None:

@@ -5,6 +5,7 @@ of the program does not know which server answers. Its log is kept beside the re
 """
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -46,6 +47,7 @@ def running(log: Path, say: Callable[[str], object], model_key: str = "embedded"
         child = subprocess.Popen(
             [*command, "--model-key", model_key, "--slots", str(slots)],
             cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))},
             stdin=subprocess.PIPE,  # never written to: its closing tells the child that we are gone, even by kill -9
             stdout=subprocess.PIPE,
             stderr=errors,

@@ -52,6 +52,7 @@ LOCAL = {
 }
 OFF = {errno.EHOSTUNREACH, errno.EHOSTDOWN}  # that machine does not answer its neighbours
 TIMEOUTS = (TimeoutError, urllib3.exceptions.ReadTimeoutError)
+TOO_SLOW = "no complete reply within"
 UNREADABLE = (AttributeError, LookupError, TypeError)  # what the libraries' own reading of a broken header ends with
 NO_THREAD = "can't start new thread"  # the words of Python's RuntimeError, which has no number
 AUTHORITY = "; for a private authority set SSL_CERT_FILE to a file with its certificate"
@@ -76,7 +77,7 @@ def named(exc: BaseException, connect_s: float, reply_s: float) -> TransportFail
         (ssl.SSLError, Untrusted("no encrypted connection: is LLM_BASE_URL rather http:// there?")),
         (ConnectionRefusedError, Unreachable("connection refused")),
         (urllib3.exceptions.ConnectTimeoutError, Unreachable(f"no connection within {connect_s:g} s")),
-        (TIMEOUTS, TooSlow(f"no complete reply within {reply_s:g} s")),
+        (TIMEOUTS, TooSlow(f"{TOO_SLOW} {reply_s:g} s")),
         (http.client.RemoteDisconnected, TransportFailure("the server closed the connection without a reply")),
         (ConnectionResetError, TransportFailure("connection reset")),
         (http.client.BadStatusLine, TransportFailure("the reply is not HTTP")),

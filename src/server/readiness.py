@@ -5,17 +5,22 @@ is asked of the model here.
 """
 
 import ipaddress
+import os
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from requests import codes
 
+from src.base import shell
 from src.base.errors import ServerUnavailable
 from src.server.client import CONNECT_S, Client
-from src.server.failures import TooSlow, UnknownHost, Untrusted
+from src.server.failures import TooSlow, UnknownHost, Unreachable, Untrusted
 from src.server.reply import BadReply, TransportFailure
+from src.server.settings import BASE_URL
+from src.weights import models
 
 NOBODY_S = 15.0  # how long to retry a refused connection here: a server that was just started needs a moment
 # The same on another host: `server-cpu` checks the SHA-256 of its model, up to 4.7 GB, before it opens the port.
@@ -25,11 +30,10 @@ LOADING = (codes.bad_gateway, codes.service_unavailable, codes.gateway_timeout)
 NO_GET = (codes.method_not_allowed, codes.not_implemented)
 POLL_S = 0.5
 LEAST_S = 1.0  # one look takes this long at most, however short LLM_WAIT_S is
-START = (
-    "start it with 'docker compose up -d server' (or server-cpu) and see 'docker compose logs server' (or "
-    "server-cpu), or use --embedded"
-)
+CONTAINER = "start it with: docker compose up -d server (or server-cpu)"
 ADDRESS = "look at LLM_BASE_URL"
+LATER = "raise LLM_WAIT_S, or see its log"
+BROKEN = "see its log, or look at LLM_BASE_URL"
 FAILED = "see its log; a gateway may answer so where LLM_API_KEY is missing or wrong"
 
 
@@ -38,7 +42,7 @@ class State(NamedTuple):
 
     words: str = ""
     patience_s: float = 0
-    remedy: str = START
+    remedy: str = ""
 
 
 def wait_ready(client: Client, say: Callable[[str], object]) -> None:
@@ -76,6 +80,28 @@ def patience(base_url: str) -> float:
     return NOBODY_S if here else NOBODY_ELSEWHERE_S
 
 
+def start(base_url: str) -> str:
+    """Say how to come to a server where nobody listens: first by what is on this machine already."""
+    if in_container():
+        return CONTAINER if base_url == BASE_URL else f"start the server there, or {ADDRESS}"
+    # Subtle: no port of compose's server is open to this machine, so `docker compose up` does not help here.
+    there = "set LLM_BASE_URL to a server of yours" if base_url == BASE_URL else f"start the server there, or {ADDRESS}"
+    if embedded_is_here():
+        return f"add --embedded, or once: export R3_EMBEDDED=1 (the server in this environment); or {there}"
+    return f"{there}; sh scripts/quickstart.sh brings a server of its own, docs/CONTAINERS.md has the containers' way"
+
+
+def in_container() -> bool:
+    """Whether this is the app of compose.yaml, which has no embedded server."""
+    return os.environ.get(shell.TYPED, "").startswith("docker ")
+
+
+def embedded_is_here() -> bool:
+    """Whether the wheel and the model of the embedded server are in place; they are checked when they are used."""
+    files = models.load("embedded").files
+    return bool(find_spec("xllamacpp")) and all((models.MODELS / file.name).is_file() for file in files)
+
+
 def _state(client: Client, seconds: float) -> State:
     """Look once, each request taking `seconds` at most."""
     wait_s = client.config.wait_s
@@ -88,13 +114,15 @@ def _state(client: Client, seconds: float) -> State:
         if status == codes.not_found and client.takes_questions(seconds):
             return State()
     except TooSlow as exc:
-        return State(str(exc), wait_s)
+        return State(str(exc), wait_s, LATER)
     except UnknownHost as exc:
-        return State(str(exc), UNKNOWN_S)
+        return State(str(exc), UNKNOWN_S, start(client.config.base_url))
+    except Unreachable as exc:
+        return State(str(exc), patience(client.config.base_url), start(client.config.base_url))
     except Untrusted as exc:
         return State(str(exc), 0, ADDRESS)
     except TransportFailure as exc:
-        return State(str(exc), patience(client.config.base_url))
+        return State(str(exc), patience(client.config.base_url), BROKEN)
     except BadReply as exc:
         return State(str(exc), 0, ADDRESS)
     if status == codes.ok and isinstance(body, dict) and isinstance(body.get("data"), list):
@@ -102,7 +130,7 @@ def _state(client: Client, seconds: float) -> State:
     if status in NO_GET:  # it takes questions only; the first one will tell
         return State()
     if status in (codes.unauthorized, codes.forbidden):
-        return State(f"HTTP {status}", 0, "check LLM_API_KEY")
+        return State(f"HTTP {status}", 0, "check LLM_API_KEY, or LLM_API_KEY_FILE")
     if status in LOADING:
         return _loading(status, wait_s)
     if status == codes.internal_server_error:
@@ -124,4 +152,4 @@ def _health(client: Client, seconds: float) -> State | None:
 def _loading(status: int, wait_s: float) -> State:
     """What a server says that will answer, or a gateway in front of it."""
     loading = ": loading the model" if status == codes.service_unavailable else ""
-    return State(f"not ready, HTTP {status}{loading}", wait_s)
+    return State(f"not ready, HTTP {status}{loading}", wait_s, LATER)

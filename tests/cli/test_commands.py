@@ -203,7 +203,7 @@ def test_a_server_that_is_not_there_is_status_3_with_the_remedy(prepared: Path) 
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
         for words in (["agent"], ["ask", "What is the stock level for REF-000?"]):
             ended = cli("--outputs", prepared, *words, LLM_BASE_URL=url, LLM_WAIT_S="0.2")
-            assert_one_line(ended, 3, url, "connection refused", "docker compose up -d server", "--embedded")
+            assert_one_line(ended, 3, url, "connection refused", "add --embedded, or once: export R3_EMBEDDED=1")
     assert not [path.name for path in prepared.iterdir() if path.suffix in (".json", ".jsonl") and "agent" in path.name]
 
 
