@@ -4,6 +4,7 @@
 const form = document.getElementById("filters");
 const find = document.getElementById("find");
 const unfold = document.getElementById("unfold");
+const bar = document.querySelector("nav");
 const count = document.getElementById("count");
 const boxes = [...form.querySelectorAll("input[name=show]")];
 const questions = [...document.querySelectorAll(".q")].map((row) => ({
@@ -42,7 +43,13 @@ function arrive() {
   const target = document.getElementById(place());
   if (!target) return;
   if (target.classList.contains("q")) open(target);
+  clear();
   target.scrollIntoView();
+}
+
+// What a link leads to must not lie under the bar, which is as high as its language and the screen make it.
+function clear() {
+  document.documentElement.style.scrollPaddingTop = `${bar.offsetHeight + 8}px`;
 }
 
 function open(row) {
@@ -136,10 +143,5 @@ document.getElementById("previous").addEventListener("click", () => step(-1));
 unfold.addEventListener("click", () => unfoldAll(unfold.getAttribute("aria-pressed") !== "true"));
 form.hidden = false;
 document.getElementById("steps").hidden = false;
-// What a link leads to must not lie under the bar, which is as high as its language and the screen make it.
-const bar = document.querySelector("nav");
-new ResizeObserver(() => {
-  document.documentElement.style.scrollPaddingTop = `${bar.offsetHeight + 8}px`;
-}).observe(bar);
-document.documentElement.style.scrollPaddingTop = `${bar.offsetHeight + 8}px`;
+new ResizeObserver(clear).observe(bar);
 arrive();

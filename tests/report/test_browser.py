@@ -130,7 +130,7 @@ def test_each_filter_leaves_the_questions_it_names(driver: Any, broken: Outputs)
         expected = flagged(broken, box.get_attribute("value"))
         assert 0 < len(expected) < 30
         assert shown(driver) == expected
-        assert driver.find_element("id", "count").text == f"{len(expected)} of 30 questions shown"
+        assert driver.find_element("id", "count").text == f"{len(expected)} of 30 shown"
         assert driver.execute_script("return document.querySelectorAll('a.off').length") == 30 - len(expected)
         assert driver.execute_script("return document.querySelectorAll('td.off').length") == 4 * (30 - len(expected))
         box.click()

@@ -24,6 +24,7 @@ from tests.report.conftest import MARKUP, make_run
 from tests.support.depth import few
 from tests.support.instant_server import honest
 
+ENDS_A_PARAGRAPH = {"details", "div", "ol", "p", "table", "ul"}
 ENGLISH = translator("en")
 VOID = {"meta", "input", "br", "img", "link", "hr"}
 
@@ -40,6 +41,8 @@ class Reader(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.elements.append((tag, dict(attrs)))
+        if tag in ENDS_A_PARAGRAPH and "p" in self.open:
+            self.unmatched.append(f"{tag} in p")
         if tag not in VOID:
             self.open.append(tag)
 
