@@ -9,7 +9,7 @@ from src.base.errors import Precondition
 from src.base.printable import excerpt, note, say
 from src.base.records import Language
 from src.commands import options, resuming, show
-from src.runs import datafile, recovery, session
+from src.runs import catalog, datafile, recovery, session
 from src.runs.outputs import Outputs
 
 # As many as one process feeds: `scripts/bench.py --fleet`. Each takes a thread, of which compose.yaml allows 256.
@@ -50,9 +50,10 @@ def conditions(outputs: Outputs, asked: Asked, left: recovery.Left | None) -> Co
     jobs = asked.jobs if asked.jobs is not None else left.jobs if left else 1
     if not 1 <= jobs <= MAX_JOBS:
         raise Precondition(f"--jobs {jobs}: give a number from 1 to {MAX_JOBS}")
+    data = left.data if left and left.data else datafile.chosen(outputs, asked.data, note)
     return Conditions(
-        left.data if left and left.data else datafile.chosen(outputs, asked.data, note),
-        asked.language or (left.language if left else options.default_language()),
+        data,
+        asked.language or (left.language if left else options.language_of(catalog.load(data))),
         asked.guarded if asked.guarded is not None else left.guarded if left else False,
         jobs,
     )
