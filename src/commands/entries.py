@@ -48,7 +48,7 @@ def model_server(args: argparse.Namespace, outputs: "Outputs", slots: int = 1) -
     "Build the database from data/products.json and record its digest.",
     "writes: stock.db, prepare.json; an existing database is never overwritten\n"
     "next:   exercise or negatives (no model), then agent\n"
-    "your own shop: --data shop.csv, a file of rows with the columns ref, name, stock",
+    "your own shop: --data shop.csv (columns ref, name, stock), see docs/YOUR_SHOP.md",
     options.data(OWN_DATA),
     options.own_questions,
     options.language("questions of --questions"),

@@ -120,11 +120,10 @@ def _stock_faults(stock: str) -> Iterator[str]:
 
 
 def _said(queries: Sequence[Query], products: Sequence[Product]) -> str:
-    there = {product["ref"] for product in products}
-    known = len({query["ref"] for query in queries} & there)
-    every = "every product" if known == len(products) else f"{known} of the products (--ask all: about every one)"
-    none = " and a reference that does not exist" if {query["ref"] for query in queries} - there else ""
-    return f"{_many(len(queries), 'question')} made, about {every}{none}"
+    asked, there = {query["ref"] for query in queries}, {product["ref"] for product in products}
+    none = ", 1 that does not exist" if asked - there else ""
+    more = "" if there <= asked else " (--ask all: each one)"
+    return f"{_many(len(queries), 'question')} made: {_many(len(asked & there), 'product')}{none}{more}"
 
 
 def _many(number: int, noun: str) -> str:

@@ -173,7 +173,7 @@ def test_the_questions_are_r3s_in_four_languages_about_these_products_and_one_th
     tmp_path: Path,
 ) -> None:
     ended = prepare(tmp_path, MUGS)
-    assert "4 questions made, about every product and a reference that does not exist\n" in ended.out
+    assert "4 questions made: 3 products, 1 that does not exist\n" in ended.out
     data = shop_of(tmp_path)
     assert catalog.load(tmp_path / "outputs" / "shop.json") == data
     assert [query["ref"] for query in data["queries"]] == ["REF-001", "REF-002", "REF-003", "REF-999"]
@@ -200,8 +200,11 @@ def test_so_many_questions_are_made_from_products_all_over_the_list(
     products: int, words: tuple[str, ...], asked: int, unknown: int, tmp_path: Path
 ) -> None:
     rows = "".join(f"REF-{number:03},Thing {number},{0 if number == 41 else 5}\n" for number in range(products))
-    assert prepare(tmp_path, HEADER + rows, *words).status == 0
+    ended = prepare(tmp_path, HEADER + rows, *words)
+    assert ended.status == 0
     refs = [query["ref"] for query in shop_of(tmp_path)["queries"]]
+    more = " (--ask all: each one)" if asked - unknown < products else ""
+    assert f" made: {asked - unknown} product" in ended.out and f", 1 that does not exist{more}\n" in ended.out
     assert len(refs) == asked and refs.count("REF-999") == unknown
     assert len(set(refs) - {"REF-999"}) == asked - unknown
     assert ("REF-041" in refs) == (products == 60)  # the one that is out of stock

@@ -22,6 +22,7 @@ LIMIT_S = 1500
 ASKS_30_QUESTIONS = "src.cli agent"
 # Pages for a reader who has gone README.md's route, results and all.
 AFTER_THE_ROUTE = {"MEASURES.md", "EXERCISE.md", "EXERCISE.es.md", "EXERCISE.vi.md"}
+ASKS_ITSELF = "YOUR_SHOP"  # a dozen questions of its own to the real model
 PROMPT = "): "  # how every prompt of the exercise ends
 
 # Every block that this suite does not run, with its reason: a new one has to be entered here.
@@ -100,8 +101,8 @@ def run(page: Path, project: Path, told: Told, work: Path) -> dict[str, str]:
     printed: dict[str, str] = {}
 
     def go() -> None:
-        first = page == pages.README
-        lines = [c if first or ASKS_30_QUESTIONS not in c else instead(c, told, work) for _, c, _ in waiting]
+        itself = told == NOTHING_TOLD  # README.md, and pages whose questions are their own
+        lines = [c if itself or ASKS_30_QUESTIONS not in c else instead(c, told, work) for _, c, _ in waiting]
         ended = console.session(lines, project, pages.shell_environment(), LIMIT_S)
         for (block, command, expected), (status, output) in zip(waiting, ended, strict=False):
             assert status == 0, f"{block}: $ {command}\nstatus {status}\n{output}"
@@ -121,8 +122,9 @@ def run(page: Path, project: Path, told: Told, work: Path) -> dict[str, str]:
 
 
 def marked(page: Path) -> Any:
-    """A page by its name; those that need README.md's answers of the real model are deep."""
-    return pytest.param(page, id=page.name, marks=pytest.mark.model if needs_readme(page) else ())
+    """A page by its name; those that need answers of the real model are deep."""
+    is_deep = needs_readme(page) or page.name.startswith(ASKS_ITSELF)
+    return pytest.param(page, id=page.name, marks=pytest.mark.model if is_deep else ())
 
 
 def needs_readme(page: Path) -> bool:
