@@ -2,7 +2,7 @@
 
 On a terminal each prediction is asked for before its observation is made; elsewhere the question, its options and the
 expected outcome are shown. The texts are in data/exercise.json, in four languages; calls and refusals are the program's
-own and stay in French.
+own and stay in French, with what a refusal says in brackets.
 """
 
 import sqlite3
@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from src.base.errors import CheckFailed, Interrupted, Precondition, interruption
+from src.base.layout import wrapped
 from src.base.paths import ROOT, near
 from src.base.printable import dumps, excerpt, storable
 from src.base.records import Call, Language
 from src.commands.records import Exercise, Lesson, Observed, Prompt, Step
-from src.runs import database, examples, provenance, store
+from src.runs import database, examples, provenance, results, store
 from src.runs.outputs import Outputs
 from src.tools import TOOLS, digest, toolcall
 
@@ -65,7 +66,7 @@ def exercise(
         for place, call in enumerate((*_asked(outputs, db), unlisted)):
             text, shown = lesson["steps"][place], storable(call)
             question = text["question"].replace("{outil}", _tool_of(call)).replace("{ref}", _ref_of(call))
-            say(f"{place + 1}. {question}")
+            say(wrapped(question, f"{place + 1}. "))
             _line(lesson, say, "call", dumps(shown))
             _offer(text, say)
             predicted = _predicted(lesson, place, say, ask) if ask is not None else None
@@ -78,8 +79,8 @@ def exercise(
                     **_observed(db, call, EXPECTED[place]),
                 }
             )
-            _show(lesson, text, steps[-1], say, asked=ask is not None)
-    say(lesson["labels"]["next"])
+            _show(lesson, text, steps[-1], say, ask is not None, language)
+    say(wrapped(lesson["labels"]["next"], rest="  "))
     record: Exercise = {
         "provenance": provenance.program(),
         "digest": digest(outputs.database),
@@ -157,7 +158,7 @@ def _observed(db: sqlite3.Connection, call: object, expected: str) -> Observed:
 
 def _offer(text: Prompt, say: Say) -> None:
     for number, option in enumerate(text["options"].values(), 1):
-        say(f"       {number}  {option}")
+        say(wrapped(option, f"     {number}  "))
 
 
 def _predicted(lesson: Lesson, place: int, say: Say, ask: Ask) -> str | None:
@@ -166,10 +167,10 @@ def _predicted(lesson: Lesson, place: int, say: Say, ask: Ask) -> str | None:
     codes = {str(number): code for number, code in enumerate(options, 1)}
     try:
         for _ in range(TRIES):
-            typed = ask(f"     {labels['ask'].format(count=len(codes))}").strip()
+            typed = ask(f"   {labels['ask'].format(count=len(codes))}").strip()
             if not typed or typed in codes:
                 return codes.get(typed)
-            say(f"     {labels['again'].format(count=len(codes))}")
+            say(f"   {labels['again'].format(count=len(codes))}")
     except (EOFError, KeyboardInterrupt) as exc:
         say("")  # the cursor is still on the line of the prompt
         how = interruption(exc) if isinstance(exc, KeyboardInterrupt) else "interrupted"
@@ -177,12 +178,16 @@ def _predicted(lesson: Lesson, place: int, say: Say, ask: Ask) -> str | None:
     return None
 
 
-def _show(lesson: Lesson, text: Prompt, step: Step, say: Say, asked: bool) -> None:
+def _show(lesson: Lesson, text: Prompt, step: Step, say: Say, asked: bool, language: Language) -> None:
     labels, options, predicted = lesson["labels"], text["options"], step["prediction"]
     if not asked:
         _line(lesson, say, "expected", options[step["expected"]])
     refused = step["observation"] is None
-    seen = labels["refused"].format(reason=step["refusal"]) if refused else dumps(step["observation"])
+    seen = (
+        labels["refused"].format(reason=results.explained(step["refusal"], language))
+        if refused
+        else dumps(step["observation"])
+    )
     _line(lesson, say, "observation", seen)
     _line(lesson, say, "sql", "; ".join(map(excerpt, step["sql"])) or labels["none"])
     if asked and predicted is None:
@@ -196,4 +201,4 @@ def _show(lesson: Lesson, text: Prompt, step: Step, say: Say, asked: bool) -> No
 
 def _line(lesson: Lesson, say: Say, name: str, text: str) -> None:
     width = max(len(lesson["labels"][each]) for each in SHOWN)
-    say(f"     {lesson['labels'][name]:<{width}}  {text}")
+    say(wrapped(text, f"   {lesson['labels'][name]:<{width}}  "))

@@ -79,8 +79,7 @@ def checks(result: Negatives, language: Language = "en") -> str:
     for kind, group in groupby(result["checks"], key=lambda check: check["kind"]):
         lines.append(_(kind))
         for check in group:
-            said = results.meaning(check["reason"], language)
-            why = check["reason"] + (f" ({said})" if said else "")
+            why = results.explained(check["reason"], language)
             lines.append(wrapped(dumps(check["attempt"]), "  ", "    "))
             lines.append(wrapped(why if check["refused"] else f"{_('GOT THROUGH')}: {why}", "    ", "      "))
     counts = _("{refused} refused out of {attempted}")

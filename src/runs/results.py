@@ -30,6 +30,12 @@ def meaning(reason: str, language: Language) -> str:
     return "" if said == reason else said
 
 
+def explained(reason: str, language: Language) -> str:
+    """Return a refusal as it is written and, where `meaning` has it, in the reader's language in brackets."""
+    said = meaning(reason, language)
+    return f"{reason} ({said})" if said else reason
+
+
 def observed(result: Result) -> Observation | None:
     """Return what the tool read for this question, or `None` when no call was executed."""
     return result["trace"][0]["observation"] if result["trace"] else None

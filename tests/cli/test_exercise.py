@@ -19,6 +19,7 @@ import pytest
 from src.base.errors import CheckFailed, Precondition
 from src.base.records import Language
 from src.commands import exercise
+from src.runs import results
 from src.runs.outputs import Outputs
 from tests.support.command import ROOT, assert_one_line, cli, environment, snapshot
 from tests.support.project import copy_project
@@ -53,13 +54,13 @@ def steps_of(folder: Path) -> list[dict[str, Any]]:
 def test_on_a_terminal_each_prediction_is_asked_for_before_its_observation(prepared: Path) -> None:
     status, shown, err = on_a_terminal(prepared, [b"2\n", b"1\n", b"\n"])
     assert (status, err) == (0, "")
-    first, second, third = (shown.split(f"{number}. ")[1] for number in (1, 2, 3))
+    first, second, third = (" ".join(shown.split(f"{number}. ")[1].split()) for number in (1, 2, 3))
     for block in (first, second, third):
-        assert block.index(PROMPT["en"]) < block.index("observation  ")
-    assert "compared     as you predicted" in first
+        assert block.index(PROMPT["en"]) < block.index(" observation ")
+    assert "compared as you predicted" in first
     wrong = "(you: yes: a product with stock 0; observed: no: the form is right, and no such product exists)"
-    assert f"compared     not what you predicted {wrong}" in second
-    assert "compared     you left it open; expected was: in toolcall(), before any SQL" in third
+    assert f"compared not what you predicted {wrong}" in second
+    assert "compared you left it open; expected was: in toolcall(), before any SQL" in third
     assert [step["prediction"] for step in steps_of(prepared)] == ["found", "found", None]
     assert [step["outcome"] for step in steps_of(prepared)] == ["found", "not_found", "gate"]
 
@@ -85,12 +86,12 @@ def test_without_a_terminal_nothing_is_asked_and_options_and_expected_outcome_ar
 ) -> None:
     ended = cli("--outputs", prepared, "exercise")
     assert (ended.status, ended.err) == (0, "")
-    assert ended.out.count("     expected     ") == ended.out.count("     observation  ") == 3
+    assert ended.out.count("   expected     ") == ended.out.count("   observation  ") == 3
     for step, ref in zip(exercise.texts("en")["steps"], ASKED_ABOUT, strict=True):
-        block = ended.out.split(step["question"].format(outil="delete", ref=ref))[1]
-        options = [f"       {number}  {text}\n" for number, text in enumerate(step["options"].values(), 1)]
+        block = " ".join(ended.out.split()).split(step["question"].format(outil="delete", ref=ref))[1]
+        options = [f" {number} {text}" for number, text in enumerate(step["options"].values(), 1)]
         assert "".join(options) in block
-        assert block.index(options[-1]) < block.index("     expected     ")
+        assert block.index(options[-1]) < block.index(" expected ")
     assert PROMPT["en"] not in ended.out
     assert [step["prediction"] for step in steps_of(prepared)] == [None, None, None]
 
@@ -121,6 +122,8 @@ def test_every_language_tells_the_same_lesson_with_the_calls_and_refusals_unchan
 ) -> None:
     status, shown, err = on_a_terminal(prepared, [b"1\n", b"1\n", b"1\n"], language)
     assert (status, err) == (0, "")
+    assert [line for line in shown.splitlines() if len(line) > 80 and "exercise.json" not in line] == []
+    shown = " ".join(shown.split())
     for fixed in (
         '{"outil": "delete", "arguments": {"ref": "REF-000"}}',
         '{"ref": "REF-000", "name": "Produit 0", "stock": 0}',
@@ -131,6 +134,7 @@ def test_every_language_tells_the_same_lesson_with_the_calls_and_refusals_unchan
     lesson = exercise.texts(language)
     for step, ref in zip(lesson["steps"], ASKED_ABOUT, strict=True):
         assert step["question"].format(outil="delete", ref=ref) in shown and step["why"] in shown
+    assert results.meaning("Outil interdit ou appel mal formé", language) in shown
     assert [step["outcome"] for step in steps_of(prepared)] == ["found", "not_found", "gate"]
 
 
@@ -177,7 +181,8 @@ def test_a_prediction_is_compared_with_an_outcome_that_is_none_of_the_options(pr
     with pytest.raises(CheckFailed):
         exercise.check(*exercise.exercise(Outputs(prepared), [ZERO], said.append, ask=lambda _: "1"))
     record = '{"ref": "REF-000", "name": "Produit 0", "stock": 0}'
-    assert any("(you: in the prompt, which asks for one of two tools; observed: " + record in line for line in said)
+    told = " ".join(" ".join(said).split())
+    assert "(you: in the prompt, which asks for one of two tools; observed: " + record in told
 
 
 def with_cases(tmp_path: Path, cases: str) -> Path:
