@@ -1,8 +1,9 @@
-"""Coverage-guided fuzzing of what reads foreign input: the decoder of proposals, the gate, the reader of replies.
+"""Coverage-guided fuzzing of what reads foreign input: proposals, the gate, replies, and the text of a `run_sql` query.
 
 Atheris mutates bytes towards branches of `src` (and of the JSON decoder that is written in Python) that were not
-reached before. Any exception but the documented ones, a refused call that reaches SQL, or a row read for an illegal
-reference ends the run with status 1 and the input printed. What it does not find is not proved absent.
+reached before. Any exception but the documented ones, a refused call that reaches SQL, a row read for an illegal
+reference, or a query cut into pieces that are not the query ends the run with status 1 and the input printed. What it
+does not find is not proved absent.
 
     python scripts/fuzz.py --inputs 200000 --seed 1
     pip install --require-hashes -r configs/fuzz.lock     # atheris, for Python 3.11 to 3.13 on Linux x86_64
@@ -26,6 +27,11 @@ SEEDS = (
     b'{"choices":[{"finish_reason":"stop","message":{"content":"x"}}],"timings":{"prompt_ms":1}}',
     b'{"outil":"delete","arguments":{"ref":"REF-12"},"outil":["a"]}',
     b'[1e999,-0.5e-3,"\\ud800\\u0000",NaN,true,null,{}]',
+    b'{"choices":[],"error":{"code":429,"message":"Rate limit"},"timings":{"prompt_ms":NaN}}',
+    b"SELECT \"precio\", COUNT(*) FROM rooms WHERE 'tier' = 'pro' OR length(name) >= '5' GROUP BY 'tier' -- x",
+    b"WITH x AS (SELECT `a``b` FROM [t y] WHERE d < '2026-3-2' OR 6) SELECT strftime('%Y', d) = 2026 FROM x; /* ",
+    "SELECT COUNT(*) FROM members WHERE name = 'Íñigo Peña'".encode("latin1"),
+    ("0" + "\u0301" * 300).encode(),
 )
 LONGEST = 4096  # bytes of one input
 REPORT_EVERY = 50_000  # inputs
@@ -40,7 +46,7 @@ class NoSql:
 
 
 def one_input(data: bytes, db: sqlite3.Connection, counts: dict[str, int]) -> None:
-    """Take one input through the three readers; raises whatever is not documented."""
+    """Take one input through the readers; raises whatever is not documented."""
     from src.server.reply import BadReply, decode, read_reply
     from src.tools import REFERENCE, TOOLS, toolcall
 
@@ -49,8 +55,10 @@ def one_input(data: bytes, db: sqlite3.Connection, counts: dict[str, int]) -> No
         counts["completions"] += 1
     except BadReply:
         pass
+    text = data.decode("utf-8", "surrogateescape")
+    one_query(text, counts)
     try:
-        call: Any = decode(data.decode("utf-8", "surrogateescape"))
+        call: Any = decode(text)
     except ValueError:
         return
     counts["decoded"] += 1
@@ -74,6 +82,24 @@ def one_input(data: bytes, db: sqlite3.Connection, counts: dict[str, int]) -> No
     counts["let through"] += 1
 
 
+def one_query(sql: str, counts: dict[str, int]) -> None:
+    """Take a text through what reads a query before SQLite does."""
+    from src.run_sql import pitfalls, text
+
+    if "".join(piece for _, piece in text.pieces(sql)) != sql:
+        raise AssertionError(f"the pieces of {sql!r} are not the query")
+    if text.text_fault(sql) is None:
+        counts["queries"] += 1
+    body = text.split_statement(sql).body
+    text.in_backticks(body)
+    try:
+        pitfalls.check(body, lambda: {"name", "tier"})
+    except pitfalls.Misread as exc:
+        counts["misread"] += 1
+        if not str(exc):
+            raise AssertionError(f"no advice for {sql!r}") from None
+
+
 def fuzz(inputs: int, seed: int, corpus: Path | None) -> None:
     """Run in this process until so many inputs were tried; libFuzzer ends the process itself."""
     import atheris
@@ -82,6 +108,8 @@ def fuzz(inputs: int, seed: int, corpus: Path | None) -> None:
         import json.decoder
         import json.scanner
 
+        import src.run_sql.pitfalls
+        import src.run_sql.text
         import src.server.reply
         import src.tools
     # The C scanner is opaque to coverage; the one in Python accepts the same language.
@@ -91,7 +119,7 @@ def fuzz(inputs: int, seed: int, corpus: Path | None) -> None:
     db = sqlite3.connect(":memory:")
     db.execute(src.tools.TABLE)
     db.execute(src.tools.INSERT, {"ref": "REF-001", "name": "Produit 1", "stock": 37})
-    counts = {"inputs": 0, "completions": 0, "decoded": 0, "let through": 0}
+    counts = dict.fromkeys(("inputs", "completions", "decoded", "let through", "queries", "misread"), 0)
     started = time.monotonic()
 
     def target(data: bytes) -> None:

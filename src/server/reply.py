@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from src.base.paths import ROOT
 from src.base.printable import EXCERPT, excerpt, loads
-from src.base.records import ChatCompletion, JsonObject, JsonValue, Reply, Timings
+from src.base.records import ChatCompletion, Choice, JsonObject, JsonValue, Reply, Timings
 
 if TYPE_CHECKING:
     import jsonschema
@@ -20,6 +20,7 @@ TIMINGS: Final = ("prompt_n", "prompt_ms", "predicted_n", "predicted_ms", "cache
 # Words of the interface and of those who offer it: OpenAI and llama.cpp; TGI; Gemini (in capitals), Anthropic, others.
 ENDS = {"stop", "eos", "eos_token", "end_turn", "stop_sequence", "complete"}
 CUTS = {"length", "max_tokens", "model_length", "max_output_tokens"}
+ERROR_FIELDS = ("message", "detail", "errors")  # beside `error`: llama-cpp-python and TGI, FastAPI, Cloudflare
 MOST_DIGITS = 4000
 MOST = 1e9  # tokens or ms in one of the numbers above; a larger one is not a measurement
 
@@ -69,18 +70,9 @@ def read_reply(body: bytes) -> Reply:
     `finish_reason` is `stop` for each of the words that servers have for an end, `length` for a cut. Raises `BadReply`
     saying what is wrong with a body that is not a chat completion, in the server's own words where it has any.
     """
-    reply = _json(body)
-    if isinstance(reply, dict) and "choices" not in reply and (words := reported(reply)):
-        raise BadReply(f"the server reports: {excerpt(words)}")
-    try:
-        fault = next(iter(_validator().iter_errors(reply)), None)
-    except RecursionError:  # where the validator quotes what is nested too deeply
-        raise BadReply("the reply is not a chat completion: nested too deeply") from None
-    if fault is not None:
-        raise BadReply(f"the reply is not a chat completion: {fault.json_path}: {excerpt(fault.message)}")
-    completion = cast(ChatCompletion, reply)
+    completion = _completion(_json(body))
     choice = completion["choices"][0]
-    read: Reply = {"raw": choice["message"]["content"], "finish_reason": _ending(choice.get("finish_reason"))}
+    read: Reply = {"raw": choice["message"]["content"], "finish_reason": _ending(choice)}
     if isinstance(model := completion.get("model"), str):
         read["model"] = excerpt(model)
     if isinstance(build := completion.get("system_fingerprint"), str):
@@ -88,6 +80,21 @@ def read_reply(body: bytes) -> Reply:
     if timings := _timings(completion.get("timings")):
         read["timings"] = timings
     return read
+
+
+def _completion(reply: JsonValue) -> ChatCompletion:
+    """Return `reply` if it has the form of a completion; some servers and gateways send an error with status 200."""
+    try:
+        fault = next(iter(_validator().iter_errors(reply)), None)
+    except RecursionError:  # where the validator quotes what is nested too deeply
+        raise BadReply("the reply is not a chat completion: nested too deeply") from None
+    if fault is None:
+        return cast(ChatCompletion, reply)
+    choices = reply.get("choices") if isinstance(reply, dict) else None
+    first = choices[0] if isinstance(choices, list) and choices else None
+    if words := _error(first) or reported(reply):
+        raise BadReply(f"the server reports: {excerpt(words)}")
+    raise BadReply(f"the reply is not a chat completion: {fault.json_path}: {excerpt(fault.message)}")
 
 
 def _json(body: bytes) -> JsonValue:
@@ -112,13 +119,21 @@ def _whole(digits: str) -> float:
     return int(digits) if len(digits) < MOST_DIGITS else math.inf
 
 
-def _ending(reason: str | None) -> str:
+def _ending(choice: Choice) -> str:
     """`stop` for an end, `length` for a cut; `BadReply` where the server says neither, for then nobody knows."""
+    reason = choice.get("finish_reason")
     if reason is not None and reason.lower() in ENDS:
         return "stop"
     if reason is not None and reason.lower() in CUTS:
         return "length"
+    if words := _error(cast(JsonObject, choice)):  # a gateway's: what is behind it failed in the middle
+        raise BadReply(f"the server reports: {excerpt(words)}")
     raise BadReply(f"the reply does not say that it is whole: finish_reason {json.dumps(reason)}")
+
+
+def _error(choice: JsonValue) -> str:
+    """The words of the error that a choice holds, empty for a choice without one."""
+    return reported({"error": choice.get("error")}) if isinstance(choice, dict) else ""
 
 
 def reported(reply: JsonValue) -> str:
@@ -127,7 +142,7 @@ def reported(reply: JsonValue) -> str:
         return ""
     error = reply.get("error")
     words = error.get("message") if isinstance(error, dict) else None
-    found = next((value for value in (words, error, reply.get("message"), reply.get("detail")) if value), "")
+    found = next((said for said in (words, error, *(reply.get(name) for name in ERROR_FIELDS)) if said), "")
     return found if isinstance(found, str) else json.dumps(found)
 
 
