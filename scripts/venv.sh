@@ -32,7 +32,9 @@ make_venv() {
     fi
     python=.venv/bin/python
     # So that the environment's Python finds the project from any folder, and where PYTHONSAFEPATH hides the current one.
-    for site in .venv/lib/python3.*/site-packages; do echo ../../../.. >"$site/stock-assistant.pth"; done
+    for site in .venv/lib/python3.*/site-packages; do
+        [ ! -d "$site" ] || echo ../../../.. >"$site/stock-assistant.pth"
+    done
 }
 
 # Install the packages of a lock file; does nothing if the same file was installed before.

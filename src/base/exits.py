@@ -16,16 +16,18 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
+from src.base import shell
 from src.base.errors import CommandError, Interrupted, Precondition, Terminated, interruption
 from src.base.parser import Parser
-from src.base.paths import ROOT, near
-from src.base.printable import quoted, visible
+from src.base.printable import visible
 
 SEE = "see the path and its permissions"
-SPACE = "free some space and run it again"
+AGAIN = " and run it again"
+SPACE = f"free some space{AGAIN}"
 ADVICE = {
     errno.ENOSPC: SPACE,
     errno.EDQUOT: SPACE,
+    errno.EINVAL: "something else is in the place of a file; move it away",
     errno.EFBIG: "files may not be that large here: see ulimit -f and the file system",
     errno.EEXIST: "a file, or a link to nothing, is in the place of a folder; move it away",
     errno.EISDIR: "a folder is in place of a file; move it away",
@@ -101,7 +103,7 @@ def _outcome(args: argparse.Namespace) -> tuple[int, str, Sequence[str]]:
         status, line, failure = Interrupted.status, interruption(exc), exc
     except ModuleNotFoundError as exc:
         status, failure = Precondition.status, exc
-        line = f"the package {exc.name} is missing from this Python; {_environment()}"
+        line = f"the package {exc.name} is missing from this Python; {shell.package('app.lock')}"
     except MemoryError as exc:
         status, failure = Precondition.status, exc
         line = "out of memory; give this program more, or close others and run it again"
@@ -114,16 +116,6 @@ def _outcome(args: argparse.Namespace) -> tuple[int, str, Sequence[str]]:
     return status, line, details
 
 
-def _environment() -> str:
-    """How to come to the environment that has the packages."""
-    made = near(ROOT / ".venv" / "bin" / "activate")
-    return (
-        f"activate the project's environment: . {quoted(str(made))}"
-        if made.exists()
-        else ("sh scripts/quickstart.sh makes an environment that has it")
-    )
-
-
 def _refused(exc: OSError) -> tuple[int, str]:
     """The status and line for an operation the system refused; no line when the reader, such as `head`, went away."""
     if isinstance(exc, BrokenPipeError):
@@ -131,10 +123,14 @@ def _refused(exc: OSError) -> tuple[int, str]:
         return 0, ""
     # Subtle: what was opened by its number is named by the number, which tells nobody anything.
     where = os.fsdecode(exc.filename) if isinstance(exc.filename, str | bytes) else "a file being written"
-    advice = ADVICE.get(exc.errno or 0, SEE)
+    return Precondition.status, f"{exc.strerror or exc}: {where}; {advice(exc)}"
+
+
+def advice(exc: OSError) -> str:
+    """Say what helps where the system refused an operation."""
     if exc.errno == errno.ENOENT and not _here():
-        advice = "the current folder was deleted: change into one that is there (cd), or give whole paths"
-    return Precondition.status, f"{exc.strerror or exc}: {where}; {advice}"
+        return "the current folder was deleted: change into one that is there (cd), or give whole paths"
+    return ADVICE.get(exc.errno or 0, SEE)
 
 
 def _here() -> bool:

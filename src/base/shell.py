@@ -9,7 +9,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from src.base.paths import near
+from src.base.paths import ROOT, near
 from src.base.printable import quoted
 
 # What a person types to start this interpreter, where only the caller knows: compose.yaml, and quickstart.sh when it
@@ -17,6 +17,7 @@ from src.base.printable import quoted
 TYPED = "R3_PYTHON"
 # What names the server: a person may have set it for the one command only, `R3_EMBEDDED=0` against an exported 1.
 SERVER = ("R3_EMBEDDED", "LLM_BASE_URL", "LLM_MODEL")
+QUICKSTART = f"sh {quoted(str(near(ROOT / 'scripts' / 'quickstart.sh')))}"
 
 
 def python() -> str:
@@ -41,3 +42,18 @@ def command(*words: str, asks_server: bool = False) -> str:
     if os.environ.get(TYPED):  # the variables are set there, and must stand behind a `cd`
         named = []
     return " ".join([*named, python(), *map(quoted, words)])
+
+
+def package(lock: str) -> str:
+    """Say how to come by a package that this Python lacks, and that a file of configs/ has.
+
+    The project's environment may have it, and this Python be another.
+    """
+    environment = ROOT / ".venv"
+    activate = environment / "bin" / "activate"
+    if activate.exists() and Path(sys.prefix).resolve() != environment.resolve():
+        return f"activate the project's environment: . {quoted(str(near(activate)))}"
+    if sys.prefix == sys.base_prefix:  # the system's own, which is better left alone
+        return f"{QUICKSTART} makes an environment that has it"
+    words = ("-m", "pip", "install", "--require-hashes", "-r", str(near(ROOT / "configs" / lock)))
+    return f"install it with: {command(*words)}"

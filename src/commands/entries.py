@@ -143,7 +143,9 @@ def evaluate(args: argparse.Namespace) -> None:
         say(tables.evaluation(result, args.lang))
         told(path, result)
     if "mixed" in result:
-        raise CheckFailed(f"more than one model answered in {outputs.json('agent')}; start a new run")
+        raise CheckFailed(
+            f"more than one model answered in {outputs.json('agent')}; start a new run with: {outputs.command('agent')}"
+        )
     if not result["unchanged"]:
         raise CheckFailed(f"{outputs.database} changed during the run; see the digests in {outputs.json('agent')}")
 

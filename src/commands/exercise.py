@@ -103,9 +103,10 @@ def _asked(outputs: Outputs, db: sqlite3.Connection) -> tuple[Call, Call]:
     unknown = examples.unused(stocks)
     if zero is None or unknown is None:
         lacking = "product out of stock" if zero is None else "reference without a product"
+        r3 = Outputs(outputs.folder / "r3")
         raise Precondition(
             f"{outputs.database} has no {lacking}, which the exercise is about; do it with R3's shop: "
-            f"{Outputs(outputs.folder / 'r3').command('prepare')}"
+            f"{r3.command('prepare')} && {r3.command('exercise')}"
         )
     return {"outil": TOOLS[1], "arguments": {"ref": zero}}, {"outil": TOOLS[1], "arguments": {"ref": unknown}}
 

@@ -69,6 +69,8 @@ def _create(outputs: Outputs, shop: Shop) -> None:
             "or name another folder with --outputs"
         ) from None
     except sqlite3.Error as exc:
+        full = getattr(exc, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL
+        where = "name another folder with --outputs"
         raise Precondition(
-            f"{outputs.database} cannot be built ({exc}); free some space, or name another folder with --outputs"
+            f"{outputs.database} cannot be built ({exc}); {'free some space, or ' if full else ''}{where}"
         ) from None

@@ -38,7 +38,7 @@ def caller_options(parser: argparse.ArgumentParser) -> None:
 
 def own(outputs: Outputs) -> Outputs:
     """The folder of this package's results."""
-    return Outputs(outputs.folder / FOLDER)
+    return outputs._replace(folder=outputs.folder / FOLDER)
 
 
 def log_of(outputs: Outputs) -> DecisionLog:
@@ -59,7 +59,7 @@ def run_call(args: argparse.Namespace) -> None:
     from src.runs import database
     from src.server.reply import decode
 
-    outputs = Outputs.named(args.outputs)
+    outputs = Outputs.named(args.outputs, args.embedded)
     caller = callers.named(args.caller, args.callers)
     with database.opened(outputs) as db:
         try:
@@ -86,7 +86,7 @@ def run_ask(args: argparse.Namespace) -> None:
     from src.runs import database
     from src.server.reply import TransportFailure
 
-    outputs = Outputs.named(args.outputs)
+    outputs = Outputs.named(args.outputs, args.embedded)
     if not args.question.strip() or any("\ud800" <= character <= "\udfff" for character in args.question):
         raise Precondition("the question is empty or not UTF-8 text")
     caller = callers.named(args.caller, args.callers)
@@ -115,7 +115,7 @@ def run_agent(args: argparse.Namespace) -> None:
     from src.going_further import run
     from src.runs import catalog, database
 
-    outputs = Outputs.named(args.outputs)
+    outputs = Outputs.named(args.outputs, args.embedded)
     caller = callers.named(args.caller, args.callers)
     questions = catalog.questions(catalog.load(), "en")
     with database.opened(outputs) as db, _server(args, outputs):
@@ -133,7 +133,7 @@ def run_evaluate(args: argparse.Namespace) -> None:
     from src.going_further import measures, run
     from src.runs import catalog, store
 
-    outputs = Outputs.named(args.outputs)
+    outputs = Outputs.named(args.outputs, args.embedded)
     record = run.load(own(outputs))
     found = measures.measures(record, catalog.shop()["products"])
     path = store.write_json(own(outputs).json("evaluation"), {"caller": record["caller"]["name"], "measures": found})
@@ -152,7 +152,7 @@ def run_report(args: argparse.Namespace) -> None:
     """Show the last run, a block of lines for each question."""
     from src.going_further import run
 
-    outputs = Outputs.named(args.outputs)
+    outputs = Outputs.named(args.outputs, args.embedded)
     for result in run.load(own(outputs))["results"]:
         say(f"{result['id']}. {excerpt(result['query'])}")
         for name, value in _stages(result):
@@ -171,7 +171,7 @@ def _stages(result: Answered) -> list[tuple[str, str]]:
 @COMMANDS.command("log", "Show the log of decisions.", "needs:  call, ask or agent")
 def run_log(args: argparse.Namespace) -> None:
     """Show every decision, to whoever runs the program."""
-    outputs = Outputs.named(args.outputs)
+    outputs = Outputs.named(args.outputs, args.embedded)
     entries, damaged = log_of(outputs).read()
     for entry in entries:
         print(dumps(entry))

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
+from src.base import shell
 from src.base.errors import Precondition
 from src.base.printable import dumps, loads
 from src.going_further.access import DECISIONS, MALFORMED, Decision
@@ -62,7 +63,8 @@ class DecisionLog:
             lines = store.read_bytes(self.path).split(b"\n")
         except FileNotFoundError:
             raise Precondition(
-                f"{self.path} is missing; make a decision first, see: python -m src.going_further call --help"
+                f"{self.path} is missing; make a decision first, see: "
+                f"{shell.command('-m', 'src.going_further', 'call', '--help')}"
             ) from None
         read = [_entry(line) for line in lines if line]
         whole = [entry for entry in read if entry is not None]

@@ -4,10 +4,12 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any, cast
 
+from src.base import shell
 from src.base.errors import CheckFailed, Interrupted, Precondition, ServerUnavailable, interruption
+from src.base.paths import OUTPUTS
 from src.base.records import Question
 from src.going_further import flow
-from src.going_further.callers import Caller
+from src.going_further.callers import NOBODY, Caller
 from src.going_further.decisions import DecisionLog
 from src.going_further.records import CallerRun
 from src.runs import provenance, store
@@ -15,7 +17,14 @@ from src.runs.outputs import Outputs
 from src.server.reply import TransportFailure
 from src.tools import digest
 
-AGAIN = "run it with: python -m src.going_further agent --caller shop-north"
+
+def again(folder: Outputs, caller: str = "shop-north") -> str:
+    """How to run it, once more or at last; `folder` is that of this package's results."""
+    named = [] if folder.folder.parent == OUTPUTS else ["--outputs", str(folder.folder.parent)]
+    embedded = ["--embedded"] if folder.embedded else []
+    asking = [] if caller == NOBODY.name else ["--caller", caller]
+    words = ("-m", "src.going_further", *embedded, *named, "agent", *asking)
+    return f"run it with: {shell.command(*words, asks_server=not folder.embedded)}"
 
 
 def ask_all(
@@ -51,9 +60,9 @@ def ask_all(
             store.write_json(path, record)
             say(f"{len(record['results'])}/{len(questions)}  {record['results'][-1]['decision'] or 'no decision'}")
     except TransportFailure as exc:
-        raise ServerUnavailable(f"the model server failed: {exc}; {_kept(record, questions)}") from None
+        raise ServerUnavailable(f"the model server failed: {exc}; {_kept(record, questions, folder)}") from None
     except KeyboardInterrupt as exc:
-        raise Interrupted(f"{interruption(exc)}; {_kept(record, questions)}") from exc
+        raise Interrupted(f"{interruption(exc)}; {_kept(record, questions, folder)}") from exc
     after = digest(database.database)
     unchanged = after == record["digest_before"]
     record |= {"complete": True, "digest_after": after, "unchanged": unchanged}
@@ -63,14 +72,15 @@ def ask_all(
     return record
 
 
-def _kept(record: CallerRun, questions: list[Question]) -> str:
-    return f"{len(record['results'])} of {len(questions)} results are kept; {AGAIN}"
+def _kept(record: CallerRun, questions: list[Question], folder: Outputs) -> str:
+    kept = f"{len(record['results'])} of {len(questions)} results are kept"
+    return f"{kept}; {again(folder, record['caller']['name'])}"
 
 
 def load(folder: Outputs) -> CallerRun:
     """Return the last run; `Precondition` when there is none, or the file holds something else."""
     path = folder.json("agent")
-    record: Any = store.read_json(path, AGAIN)
+    record: Any = store.read_json(path, again(folder))
     fields = {"id", "ref", "query", "decision", "trace", "answer", "error", "seconds"}
     try:
         whole = bool(record["results"]) and all(
@@ -81,5 +91,5 @@ def load(folder: Outputs) -> CallerRun:
     except (KeyError, TypeError):
         whole = False
     if not whole:
-        raise Precondition(f"{path} does not hold a run of this command; {AGAIN}")
+        raise Precondition(f"{path} does not hold a run of this command; {again(folder)}")
     return cast(CallerRun, record)

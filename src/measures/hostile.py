@@ -115,7 +115,9 @@ def check(outputs: Outputs, result: HostileEvaluation) -> None:
             f"the first is {first['id']}: {first['what']}; see {path}"
         )
     if "mixed" in result:
-        raise CheckFailed(f"more than one model answered in {outputs.json('agent')}; start a new run")
+        raise CheckFailed(
+            f"more than one model answered in {outputs.json('agent')}; start a new run with: {outputs.command('agent')}"
+        )
     if not result["unchanged"]:
         raise CheckFailed(f"{outputs.database} changed during the run; see {path}")
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from src.base import printable
+from src.base import printable, shell
 from src.base.errors import Precondition
 from src.base.messages import Translator, translator
 from src.base.records import JsonObject, JsonValue, Language, Run
@@ -100,9 +100,7 @@ def engine(language: Language) -> "jinja2.Environment":
     try:
         import jinja2
     except ImportError as exc:
-        raise Precondition(
-            f"the report needs Jinja2 ({exc}); install it with: pip install --require-hashes -r configs/app.lock"
-        ) from exc
+        raise Precondition(f"the report needs Jinja2 ({exc}); {shell.package('app.lock')}") from exc
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE),
         autoescape=True,

@@ -13,9 +13,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from src.base import exits
+from src.base import exits, shell
 from src.base.errors import CheckFailed, Precondition
-from src.base.printable import dumps, is_question, note, quoted, visible
+from src.base.printable import dumps, is_question, note, visible
 from src.base.registry import Registry
 from src.run_sql import lesson, shapes
 from src.run_sql.contract import TABLES, count_rows_tool, run_sql_tool
@@ -26,6 +26,8 @@ from src.run_sql.text import MAX_QUERY_CHARS
 from src.run_sql.tool import MAX_ROWS, count_rows, run_sql
 
 TOOLS = {tool["name"]: tool for tool in (run_sql_tool, count_rows_tool)}
+
+EXAMPLE = "SELECT name FROM rooms"
 
 COMMANDS = Registry(
     "python -m src.run_sql",
@@ -48,13 +50,15 @@ def chosen(args: argparse.Namespace) -> Path:
 def database(path: Path) -> Iterator[Reservo]:
     """Open the lesson's database for one command; Precondition says how to get one."""
     if not path.exists():
-        remedy = f"python -m src.run_sql create {quoted(str(path))}"
+        remedy = shell.command("-m", "src.run_sql", "create", str(path))
         raise Precondition(f"no database at {path}; make one with: {remedy}")
     try:
         con = open_reservo(path)
     except (sqlite3.Error, OSError) as error:
+        other = str(path.with_name(f"{path.stem}-new{path.suffix}"))
         raise Precondition(
-            f"cannot use {path}: {error}; make another with: python -m src.run_sql create PATH"
+            f"cannot use {path}: {error}; make another, and name it with --db: "
+            f"{shell.command('-m', 'src.run_sql', 'create', other)}"
         ) from error
     with contextlib.closing(con):
         yield con
@@ -183,7 +187,7 @@ def ask(args: argparse.Namespace) -> int:
     if not answer["ok"]:
         raise CheckFailed(
             f"no query was accepted in {number} attempts, the last error being: {answer['error']}; "
-            "ask in other words, or write it yourself with: python -m src.run_sql query"
+            f"ask in other words, or write it yourself, as in: {shell.command('-m', 'src.run_sql', 'query', EXAMPLE)}"
         )
     return 0
 

@@ -8,8 +8,8 @@ import sqlite3
 import threading
 from pathlib import Path
 
+from src.base import shell
 from src.base.paths import near
-from src.base.printable import quoted
 from src.run_sql.contract import TABLES
 from src.run_sql.engine import check_file
 from src.run_sql.worker import Worker
@@ -76,7 +76,7 @@ def open_reservo(path: str | Path = "reservo.db") -> Reservo:
     """
     file = Path(path).resolve()
     if not file.exists():
-        remedy = f"python -m src.run_sql create {quoted(str(near(file)))}"
+        remedy = shell.command("-m", "src.run_sql", "create", str(near(file)))
         raise sqlite3.OperationalError(f"unable to open database file: no {near(file)}; make it with: {remedy}")
     check_file(file)
     # as_uri() escapes `?`, `#` and `%`, which would otherwise end the path and open, or create, another file.

@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from src.base import exits
 from src.base.errors import Precondition
 from src.base.paths import ROOT, near
 from src.base.printable import excerpt
@@ -74,7 +75,11 @@ def _json(path: Path) -> object:
                 "--data then"
             ) from None
         raise Precondition(f"{path} cannot be read ({exc}); {REMEDY}") from None
-    except (OSError, ValueError, RecursionError) as exc:
+    except FileNotFoundError:
+        raise Precondition(f"{path} is missing; {REMEDY}") from None
+    except OSError as exc:
+        raise Precondition(f"{path} cannot be read ({exc.strerror or exc}); {exits.advice(exc)}") from None
+    except (ValueError, RecursionError) as exc:
         raise Precondition(f"{path} cannot be read ({exc}); {REMEDY}") from None
 
 

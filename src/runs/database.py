@@ -16,7 +16,7 @@ from src.base.sqlite_files import SIDECARS, in_wal_mode
 from src.runs.outputs import Outputs
 from src.tools import readonly
 
-FRESH = "start from a fresh copy"
+FRESH = "start from a fresh copy of the project, or prepare another folder (--outputs)"
 WHOLE = "PRAGMA integrity_check(1)"  # tables and indexes; a few milliseconds with 5,000 products
 # SQLite keeps any type in any column; JSON cannot carry a blob.
 STRANGE = (

@@ -70,7 +70,7 @@ def check(made: Run, outputs: Outputs) -> None:
     for what, names in made.get("mixed", {}).items():
         raise CheckFailed(
             f"the model server changed during the run: its replies name two of {what}, {' and '.join(names[:2])}; "
-            f"{path} says so and is no complete run; start a new run"
+            f"{path} says so and is no complete run; start a new run with: {outputs.command('agent')}"
         )
 
 

@@ -58,7 +58,9 @@ def read(path: Path, if_missing: str, any_call: bool = False) -> Run:
 
 
 def remedy(outputs: Outputs) -> str:
-    """How to make a missing `agent.json`."""
+    """How to come to an `agent.json` with results."""
+    if outputs.journal.exists():
+        return f"finish the interrupted run with: {outputs.command('agent', '--resume')}"
     return f"run the questions first with: {outputs.command('agent')}"
 
 
@@ -76,6 +78,8 @@ def load(outputs: Outputs, data: Path, content: Shop | HostileFile, any_call: bo
             f"{path} was made from {excerpt(origin['file'])} ({origin['sha256'][:8]}), not from {data} as it is now; "
             "name the file of that run with --data, or run the questions again"
         )
+    if not run["results"]:
+        raise Precondition(f"{path} holds no result; {remedy(outputs)}")
     asked = {q["id"]: q for q in catalog.questions(content, run["provenance"]["language"])}
     for result in run["results"]:
         if result["id"] not in asked or not _answers(result, asked[result["id"]]):

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from src.base import exits
 from src.base.errors import Interrupted, Precondition, ServerUnavailable, interruption
 from src.base.records import Identity, JournalEntry, JournalHeader, Language, Question, Result, Server
 from src.runs import catalog, conditions, datafile, jobs, provenance, record, store
@@ -96,18 +97,17 @@ def work(run: Run, progress: Callable[[Result], object]) -> Path:
     except BrokenPipeError as exc:
         raise Interrupted(f"interrupted by a reader that closed the output; {_kept(run)}") from exc
     except OSError as exc:
-        raise Precondition(f"{exc.strerror or exc}: the results cannot be written; {_kept_on_disk(run)}") from exc
+        helps = exits.advice(exc).removesuffix(exits.AGAIN)
+        raise Precondition(f"{exc.strerror or exc}: the results cannot be written; {helps}; {_on_disk(run)}") from exc
     if not run.missing and not run.lost:  # with the journal, --resume asks the questions that were lost in transport
         run.outputs.journal.unlink()
     record.check(made, run.outputs)
     return path
 
 
-def _kept_on_disk(run: Run) -> str:
-    """The same where nothing may be on the disk, since the disk refused even the first line of the journal."""
-    if run.outputs.journal.exists():
-        return _kept(run)
-    return f"nothing was asked yet; free some space, then: {run.outputs.command('agent')}"
+def _on_disk(run: Run) -> str:
+    """The same where nothing may be on the disk, since it refused even the first line of the journal."""
+    return _kept(run) if run.outputs.journal.exists() else "nothing was asked yet: give the same command again"
 
 
 def _kept(run: Run) -> str:

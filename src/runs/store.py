@@ -14,7 +14,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from src.base import disk
+from src.base import disk, exits
 from src.base.errors import Precondition
 from src.base.printable import dumps, finite, loads
 from src.base.records import JsonValue
@@ -76,7 +76,9 @@ def read_json(path: Path, remedy: str) -> JsonValue:
         return loads(read_bytes(path).decode("utf-8"), number=finite)
     except FileNotFoundError:
         raise Precondition(f"{path} is missing; {remedy}") from None
-    except (OSError, UnicodeDecodeError, ValueError, RecursionError) as exc:
+    except OSError as exc:
+        raise Precondition(f"{path} cannot be read ({exc.strerror or exc}); {exits.advice(exc)}") from None
+    except (UnicodeDecodeError, ValueError, RecursionError) as exc:
         raise Precondition(f"{path} cannot be read ({exc}); {remedy}") from None
 
 

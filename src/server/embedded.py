@@ -46,7 +46,6 @@ def running(log: Path, say: Callable[[str], object], model_key: str = "embedded"
     with log.open("xb") as errors:
         child = subprocess.Popen(
             [*command, "--model-key", model_key, "--slots", str(slots)],
-            cwd=ROOT,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))},
             stdin=subprocess.PIPE,  # never written to: its closing tells the child that we are gone, even by kill -9
             stdout=subprocess.PIPE,

@@ -17,9 +17,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from src.base import shell
 from src.base.errors import Precondition
 from src.base.parser import Parser, whole
-from src.server import api_key, processors
+from src.server import api_key, processors, readiness
 from src.server import settings as server_settings
 from src.server.processors import Threads
 from src.server.settings import CPU_TAG, ENGINE_TAG, thread_count
@@ -92,7 +93,7 @@ def serve(
 def _remedy(exc: ImportError) -> str:
     """What helps where the wheel cannot be imported: it may be there, and lack a library of the system."""
     if isinstance(exc, ModuleNotFoundError):
-        return "install it with: pip install --require-hashes -r configs/embedded.lock"
+        return readiness.CONTAINER if readiness.in_container() else shell.package("embedded.lock")
     if "libgomp" in str(exc):
         return "the wheel is there and the system's OpenMP is not: install the system's package libgomp1 (or libgomp)"
     return "the wheel is there, and this system's libraries do not fit it"

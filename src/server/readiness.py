@@ -88,7 +88,7 @@ def start(base_url: str) -> str:
     there = "set LLM_BASE_URL to a server of yours" if base_url == BASE_URL else f"start the server there, or {ADDRESS}"
     if embedded_is_here():
         return f"add --embedded, or once: export R3_EMBEDDED=1 (the server in this environment); or {there}"
-    return f"{there}; sh scripts/quickstart.sh brings a server of its own, docs/CONTAINERS.md has the containers' way"
+    return f"{there}; {shell.QUICKSTART} brings a server of its own, docs/CONTAINERS.md has the containers' way"
 
 
 def in_container() -> bool:

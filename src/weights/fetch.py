@@ -13,7 +13,7 @@ import errno
 import os
 from pathlib import Path
 
-from src.base import disk, environment, exits
+from src.base import disk, environment, exits, shell
 from src.base.errors import CheckFailed, Interrupted, Precondition, interruption
 from src.base.parser import Parser
 from src.base.paths import near, no_entry
@@ -89,8 +89,7 @@ def receive(model: Model, pinned: ModelFile, part: Path, options: argparse.Names
             raise Precondition(f"{options.lock.name}: unknown source {model.source!r} of model {model.key}")
     except ModuleNotFoundError as error:
         raise Precondition(
-            f"package {error.name} is missing; install it with: "
-            "python -m pip install --require-hashes -r configs/app.lock"
+            f"the package {error.name} is missing from this Python; {shell.package('app.lock')}"
         ) from error
 
 

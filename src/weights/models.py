@@ -5,12 +5,14 @@ Reading and checking only; `fetch` is the one place that downloads.
 
 import hashlib
 import json
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from src.base import shell
 from src.base.errors import Precondition
-from src.base.paths import ROOT
+from src.base.paths import ROOT, near
 
 LOCK = ROOT / "configs" / "models.lock.json"
 MODELS = ROOT / "models"
@@ -96,8 +98,8 @@ def checked(model: Model, folder: Path = MODELS) -> list[Path]:
     for pinned in model.files:
         path = folder / pinned.name
         if fault := problem(path, pinned):
-            raise Precondition(
-                f"model file {path.name} {fault}; fetch it with: python scripts/fetch_model.py --model {model.key}"
-            )
+            fetch = shell.command(str(near(ROOT / "scripts" / "fetch_model.py")), "--model", model.key)
+            first = "move it away, then " if os.path.lexists(path) else ""
+            raise Precondition(f"model file {near(path)} {fault}; {first}fetch it with: {fetch}")
         paths.append(path)
     return paths

@@ -14,7 +14,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from src.base import certificates
+from src.base import certificates, shell
 from src.base.children import ended
 from src.base.errors import CheckFailed, CommandError, Precondition, SourceUnavailable
 from src.base.progress import Bytes
@@ -94,7 +94,7 @@ def _failure(what: str, status: int, output: str, folder: Path) -> CommandError:
     if "No space left" in output:
         return Precondition(f"no space left in {folder.parent} for {what}; free some and run again")
     if "No module named pip" in said:
-        return Precondition(f"{what}: this Python has no pip; install it with: {sys.executable} -m ensurepip")
+        return Precondition(f"{what}: this Python has no pip; install it with: {shell.command('-m', 'ensurepip')}")
     if "CERTIFICATE_VERIFY_FAILED" in output:
         said = "the index's certificate does not verify; for a private authority set SSL_CERT_FILE"
     elif "No matching distribution" in said:

@@ -172,8 +172,8 @@ def test_a_server_that_goes_away_ends_the_run_and_keeps_what_is_finished(ask: An
 
 def test_each_precondition_is_one_line_with_its_remedy(ask: Any, shop: Path) -> None:
     for words, part in [
-        (("evaluate",), "src.going_further agent"),
-        (("report",), "src.going_further agent"),
+        (("evaluate",), "agent --caller shop-north"),
+        (("report",), "agent --caller shop-north"),
         (("log",), "src.going_further call"),
         (("call", "{}", "--caller", "root"), "there are: shop-north"),
         (("call", "{"), "is not JSON"),

@@ -52,7 +52,7 @@ def test_create_prints_what_it_made_and_never_overwrites(tmp_path: Path) -> None
 def test_a_missing_database_is_one_line_with_the_command_that_makes_it(tmp_path: Path, command: list[str]) -> None:
     done = run(*command, "--db", str(tmp_path / "no.db"))
     assert (done.status, done.out) == (2, "")
-    assert one_line(done.err).endswith(f"make one with: python -m src.run_sql create {tmp_path / 'no.db'}")
+    assert one_line(done.err).endswith(f"python -m src.run_sql create {tmp_path / 'no.db'}")
     assert list(tmp_path.iterdir()) == []
 
 

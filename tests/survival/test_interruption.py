@@ -174,7 +174,7 @@ def test_a_disk_that_takes_not_even_the_journal_is_not_told_to_resume(
     with serving() as server:
         shop.url = server.url
         ended = shop.run("agent")
-        failed(ended, 2, "No space left on device: the results cannot be written; nothing was asked yet")
+        failed(ended, 2, "the results cannot be written; free some space; nothing was asked yet: give the same")
         assert "--resume" not in ended.err and not server.asked("proposal")
 
 
