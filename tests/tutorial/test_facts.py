@@ -165,4 +165,5 @@ def test_the_exercise_asks_in_the_words_of_the_text(text: Text, prepared: Path) 
         assert step["question"] in asked, step["question"]
     assert [step["observation"] for step in steps] == [json.loads(text.objects()[1]), {"found": False}, None]
     page = (ROOT / "docs" / PAGE[text.language].replace("CONTAINERS", "EXERCISE")).read_text(encoding="utf-8")
-    assert all(step["question"] in page for step in steps)
+    shown = " ".join(page.split())  # a long question takes two lines of the terminal
+    assert all(step["question"] in shown for step in steps)
