@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from src.base.errors import Precondition
+from src.base.messages import translator
 from src.base.printable import excerpt, note, say
 from src.base.records import Language
 from src.commands import options, resuming, show
@@ -79,10 +80,13 @@ def agent(outputs: Outputs, asked: Asked, server: Callable[[int], AbstractContex
 
 
 def _summary(run: session.Run) -> None:
+    _ = translator(run.identity["language"]).gettext
     errors = [result for result in run.results if result["error"] is not None]
-    again = f", {len(run.again)} asked again" if run.again else ""
-    say(f"{len(run.results)} questions, {len(errors)} errors{again}; database unchanged")
+    told = _("{n} questions, {errors} errors").format(n=len(run.results), errors=len(errors))
+    again = ", " + _("{n} asked again").format(n=len(run.again)) if run.again else ""
+    say(f"{told}{again}; {_('database unchanged')}")
     if errors:
-        say(f"  first error, question {errors[0]['id']}: {excerpt(errors[0]['error'] or '')}")
+        first = _("first error, question {id}: {error}")
+        say("  " + first.format(id=errors[0]["id"], error=excerpt(errors[0]["error"] or "")))
     if run.lost:
         note(f"  lost on the way to the server: {len(run.lost)}; ask again with: {run.finish}")

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from src.base.messages import LANGUAGES
+from src.base.records import Language
 from tests.support import console
 from tests.support.command import ROOT as ROOT
 from tests.support.command import environment
@@ -72,9 +74,14 @@ def english(page: Path) -> Path:
     return README if stem == "README" else DOCS / f"{stem}.md"
 
 
+def language(page: Path) -> Language:
+    """The language of a page, by its name."""
+    return next((each for each in LANGUAGES if page.suffixes[0] == f".{each}"), "en")
+
+
 def same_in_every_language(command: str) -> str:
     """A command with its language and the data file's questions taken out: what a page shares with its translations."""
-    text = re.sub(r" --lang (en|es|vi|fr)\b", "", command)
+    text = re.sub(r" (--lang |R3_LANG=)(en|es|vi|fr)\b", "", command)
     for query in json.loads((ROOT / "data" / "products.json").read_text(encoding="utf-8"))["queries"]:
         for field in ("query", "es", "vi", "fr"):
             text = text.replace(f'"{query[field]}"', f'"question {query["id"]}"')

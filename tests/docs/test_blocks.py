@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from src.base.messages import translator
+from src.base.records import Language
 from tests.docs import pages
 from tests.support import console, terminal
 from tests.support.shared import once
@@ -86,12 +88,19 @@ def on_terminal(block: console.Block, project: Path) -> None:
     assert err == "" and console.matches(expected or "", shown), f"{block}: $ {command}\n{shown}{err}"
 
 
-def instead(command: str, told: Told, work: Path) -> str:
-    """A command that shows what README.md's run printed, in place of asking the model again."""
+def instead(command: str, told: Told, work: Path, language: Language) -> str:
+    """A command that shows what README.md's run printed, its sum in the page's language, in place of asking again."""
     key = pages.same_in_every_language(command)
     assert key in told.outputs, f"README.md does not run {key}"
+    said, summed = (
+        translator(language).gettext,
+        re.compile(r"^(\d+) questions, (\d+) errors; database unchanged$", re.M),
+    )
+    found = summed.search(told.outputs[key])
+    assert found, told.outputs[key]
+    told_so = said("{n} questions, {errors} errors").format(n=found[1], errors=found[2])
     saved = work / f"{len(list(work.iterdir()))}.txt"
-    saved.write_text(told.outputs[key], encoding="utf-8")
+    saved.write_text(summed.sub(f"{told_so}; {said('database unchanged')}", told.outputs[key]), encoding="utf-8")
     return f"cp {told.files}/agent.json outputs/ && cat {saved}"
 
 
@@ -102,7 +111,10 @@ def run(page: Path, project: Path, told: Told, work: Path) -> dict[str, str]:
 
     def go() -> None:
         itself = told == NOTHING_TOLD  # README.md, and pages whose questions are their own
-        lines = [c if itself or ASKS_30_QUESTIONS not in c else instead(c, told, work) for _, c, _ in waiting]
+        lines = [
+            c if itself or ASKS_30_QUESTIONS not in c else instead(c, told, work, pages.language(page))
+            for _, c, _ in waiting
+        ]
         ended = console.session(lines, project, pages.shell_environment(), LIMIT_S)
         for (block, command, expected), (status, output) in zip(waiting, ended, strict=False):
             assert status == 0, f"{block}: $ {command}\nstatus {status}\n{output}"
