@@ -42,6 +42,13 @@ def put(*pieces: Piece) -> None:
     print("".join(made), flush=True)
 
 
+def signed(indent: str, mark: tuple[str, str], text: str) -> None:
+    """Print a text behind a sign and its style, its further lines below its first."""
+    sign, style = mark
+    head = f"{indent}{sign} "
+    put((head, style), wrapped(text, head).removeprefix(head))
+
+
 def cells(text: str) -> int:
     """Return the columns that a text takes: two for a wide character, none for a mark upon the one before."""
     return sum(

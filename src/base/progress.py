@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from src.base import environment
 
+BAR_AFTER_S = 1.0  # what takes less, such as the check of a small file, shows no bar
 LINE_EVERY_S = 5.0  # plain lines: often enough to show progress, rarely enough for the log of a 4 GB download
 
 
@@ -34,7 +35,7 @@ class Bytes:
         self._bar = None
         self._next_line = time.monotonic() + LINE_EVERY_S
         if sys.stderr.isatty():
-            self._bar = bar(desc=label, total=total, initial=start, unit="B", unit_scale=True)
+            self._bar = bar(desc=label, total=total, initial=start, unit="B", unit_scale=True, delay=BAR_AFTER_S)
 
     def __call__(self, count: int) -> None:
         """Add `count` bytes; a negative count takes back what had to be discarded."""

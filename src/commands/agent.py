@@ -9,7 +9,7 @@ from src.base.errors import Precondition
 from src.base.messages import translator
 from src.base.printable import excerpt, note, say
 from src.base.records import Language
-from src.commands import options, resuming, show
+from src.commands import answers, options, resuming
 from src.runs import catalog, datafile, recovery, session
 from src.runs.outputs import Outputs
 
@@ -74,7 +74,7 @@ def agent(outputs: Outputs, asked: Asked, server: Callable[[int], AbstractContex
                 note(f"resuming: {run.kept} results kept, {len(run.missing)} questions to ask")
             else:
                 recovery.set_aside(run, note)
-            path = show.with_progress(len(run.questions), run.kept, lambda progress: session.work(run, progress))
+            path = answers.shown(len(run.questions), run.kept, how.language, lambda answer: session.work(run, answer))
     _summary(run)
     say(str(path))
 

@@ -230,11 +230,12 @@ def report(args: argparse.Namespace) -> None:
         "--runs", type=int, metavar="N", help="repeat it and compare the runs (default: 1)"
     ),
     options.resume,
+    lambda parser: parser.add_argument("--opening", action="store_true", help=argparse.SUPPRESS),  # quickstart.sh's
     asks_model=True,
 )
 def reproduce(args: argparse.Namespace) -> None:
     """Run the whole route, once or several times."""
-    from src.commands import reproduce, resuming, route
+    from src.commands import opening, resuming, route
     from src.runs import catalog, own_shop
 
     outputs = outputs_of(args)
@@ -249,6 +250,11 @@ def reproduce(args: argparse.Namespace) -> None:
         own = own_shop.made(data)  # before making a folder and loading a model for nothing
         language = args.lang or options.language_of(own.shop if own else catalog.shop(data))
         asked = route.Route(data, language, args.runs or 1)
+    if args.opening:
+        opening.opening(asked.language)
+        return
+    from src.commands import reproduce, verdict
+
     with model_server(args, outputs):
         folder = reproduce.reproduce(outputs, asked, args.cases)
-        say(f"{folder}\n{reproduce.next_steps(outputs, folder, asked.language)}")
+    verdict.next_steps(outputs, folder, asked.language)

@@ -76,7 +76,7 @@ def exercise(
                     "call": shown,
                     "expected": EXPECTED[place],
                     "prediction": predicted,
-                    **_observed(db, call, EXPECTED[place]),
+                    **put_through(db, call, EXPECTED[place]),
                 }
             )
             _show(lesson, text, steps[-1], say, ask is not None, language)
@@ -145,7 +145,7 @@ def _typed(prompt: str) -> str:
     return line
 
 
-def _observed(db: sqlite3.Connection, call: object, expected: str) -> Observed:
+def put_through(db: sqlite3.Connection, call: object, expected: str) -> Observed:
     """Make the call; `sql` holds the statements that SQLite ran for it, if it was reached at all."""
     statements: list[str] = []
     db.set_trace_callback(statements.append)

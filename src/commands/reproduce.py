@@ -15,7 +15,7 @@ from src.base.errors import CheckFailed, Interrupted, Precondition, interruption
 from src.base.messages import translator
 from src.base.printable import note, say
 from src.base.records import Language, Negatives, Run
-from src.commands import ask, exercise, negatives, prepare, route, show
+from src.commands import answers, ask, exercise, negatives, prepare, route, verdict
 from src.commands.route import Route
 from src.measures import compare, tables
 from src.measures.records import Evaluation
@@ -44,9 +44,10 @@ class Made(NamedTuple):
     evaluation: Evaluation
 
 
-def run_once(outputs: Outputs, asked: Route, cases: Sequence[object], finish: str) -> Made:
-    """Run the whole route once into `outputs`, or what is missing of it; `finish` is the command that does so later."""
-    note(f"\n== prepare, agent, negatives, evaluate, exercise, report into {outputs.folder}")
+def run_once(outputs: Outputs, asked: Route, cases: Sequence[object], finish: str, *, full: bool) -> Made:
+    """Run the whole route once into `outputs`, or what is missing of it; `finish` is the command that does so later, and
+    `full` begins with a question in full."""
+    note(f"== the whole route, into {outputs.folder}")
     with recovery.exclusive(outputs, note):
         if not outputs.json("prepare").exists():
             for begun in (outputs.database, outputs.shop):  # of this run, which was killed before it had recorded them
@@ -54,7 +55,7 @@ def run_once(outputs: Outputs, asked: Route, cases: Sequence[object], finish: st
             prepare.prepare(outputs, asked.data)
         if outputs.shop.exists():  # made of a reader's own products
             asked = asked._replace(data=outputs.shop)
-        path = _questions(outputs, asked, finish)
+        path = _questions(outputs, asked, finish, full)
     _, attempts = negatives.negatives(outputs, cases)
     negatives.check(outputs, attempts)
     _, evaluation = evaluate.evaluate_run(outputs, asked.data)
@@ -72,7 +73,7 @@ def run_once(outputs: Outputs, asked: Route, cases: Sequence[object], finish: st
     return Made(outputs.folder, runfile.read(path, "run reproduce again"), attempts, evaluation)
 
 
-def _questions(outputs: Outputs, asked: Route, finish: str) -> Path:
+def _questions(outputs: Outputs, asked: Route, finish: str, full: bool) -> Path:
     """Ask the questions, or those that an interrupted run left; returns the path of the run."""
     path = outputs.json("agent")
     if path.exists() and not outputs.journal.exists():
@@ -80,20 +81,21 @@ def _questions(outputs: Outputs, asked: Route, finish: str) -> Path:
         return path
     run = session.begin(outputs, asked.data, asked.language, note)
     run.finish = finish
-    if not outputs.journal.exists():
-        _first(run)
-    else:
+    if outputs.journal.exists():
         recovery.resume(run, note)
         note(f"resuming: {run.kept} results kept, {len(run.missing)} questions to ask")
-    return show.with_progress(len(run.questions), run.kept, lambda progress: session.work(run, progress))
+    elif full:
+        _first(run)
+    return answers.shown(len(run.questions), run.kept, asked.language, lambda answer: session.work(run, answer))
 
 
 def _first(run: session.Run) -> None:
     """Show the first question in full, before a line for each: what the thirty are about is seen at once."""
     _ = translator(run.identity["language"]).gettext
-    say("\n" + layout.wrapped(_("One question in full, stage by stage as each becomes known:")))
+    layout.put("\n", (layout.wrapped(_("One question in full, stage by stage as each becomes known:")), "strong"))
     ask.shown(run.outputs, run.questions[0]["query"], run.identity["language"], guarded=True)
-    say("\n" + layout.wrapped(_("Now all {n}, a line for each:").format(n=len(run.questions))))
+    each = _("Now all {n}, a line for each; ✓ is read correctly and no fault found:")
+    layout.put("\n", (layout.wrapped(each.format(n=len(run.questions))), "strong"))
 
 
 def reproduce(parent: Outputs, asked: Route, cases: Sequence[object]) -> Path:
@@ -109,39 +111,24 @@ def reproduce(parent: Outputs, asked: Route, cases: Sequence[object]) -> Path:
             folder = asked.folders[number] if number < len(asked.folders) else new_folder(parent.folder)
             outputs = parent._replace(folder=folder)
             route.mark(outputs, asked, [one.folder for one in made])
-            made.append(run_once(outputs, asked, cases, finish))
-        _compare(made)
+            made.append(run_once(outputs, asked, cases, finish, full=not made))
+        _compare(made, asked.language)
     except KeyboardInterrupt as exc:
         raise Interrupted(f"{interruption(exc)}; finish with: {finish}") from exc
     route.clear(made[-1].folder)
     return made[-1].folder
 
 
-def _compare(made: Sequence[Made]) -> None:
-    folder = made[-1].folder
-    _print_summary(made)
-    if differences := compare.changed([one.run for one in made]):
-        store.write_json(folder / "differences.json", differences)
-        raise CheckFailed(f"the runs differ in {len(differences)} questions; see {folder / 'differences.json'}")
-    if len(made) > 1:
-        say(f"{len(made)} runs: the same proposals, observations and answers, word for word")
-
-
-def next_steps(parent: Outputs, folder: Path, language: Language) -> str:
-    """Say what to do after the last run in `folder`: look at its page, then do the exercise by hand."""
-    page = folder / "report.html"
-    steps = [parent.command("exercise", *([] if language == "en" else ["--lang", language]))]
-    if not parent.database.exists():
-        steps.insert(0, parent.command("prepare"))
-    look = [f"look at it:  {page}"] if page.exists() else []
-    return "\n".join([*look, f"next:        {' && '.join(steps)}"])
-
-
-def _print_summary(made: Sequence[Made]) -> None:
+def _compare(made: Sequence[Made], language: Language) -> None:
+    """Say the verdict on the last run, and how the others differ from it."""
     last = made[-1]
-    say("\n== refusals")
-    say(show.checks(last.negatives))
-    say("\n== database before and after the questions")
-    say(show.digests(last.run))
-    say(f"\n== measures\n{tables.heading(last.evaluation)}\n")
-    say(tables.measures([(one.folder.name, one.evaluation["measures"]) for one in made]))
+    verdict.verdict(last.run["results"], last.negatives, last.evaluation, language)
+    if len(made) == 1:
+        return
+    runs = [(one.folder.name, one.evaluation["measures"]) for one in made]
+    say("\n" + tables.measures(runs, language))
+    if differences := compare.changed([one.run for one in made]):
+        store.write_json(last.folder / "differences.json", differences)
+        raise CheckFailed(f"the runs differ in {len(differences)} questions; see {last.folder / 'differences.json'}")
+    same = translator(language).gettext("{n} runs: the same proposals, observations and answers, word for word")
+    say(layout.wrapped(same.format(n=len(made))))

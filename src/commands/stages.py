@@ -113,5 +113,4 @@ class Stages:
             layout.put((head, "strong"), layout.wrapped(text, head).removeprefix(head))
 
     def _verdict(self, outcome: str, words: str) -> None:
-        head = f"{' ' * (self._labels + 4)}{verdicts.OUTCOMES[outcome][0]} "
-        layout.put((head, verdicts.STYLES[outcome]), layout.wrapped(words, head).removeprefix(head))
+        layout.signed(" " * (self._labels + 4), verdicts.mark(outcome), words)

@@ -43,6 +43,11 @@ SHORT = {
 }
 
 
+def mark(outcome: str) -> tuple[str, str]:
+    """Return the sign of an outcome and the style in which a terminal may show it."""
+    return OUTCOMES[outcome][0], STYLES[outcome]
+
+
 def faults(result: Result) -> list[str]:
     """Return the faults of the model's sentence as `evaluate` counts them; none where nothing was read."""
     seen, answer = observed(result), result["answer"]

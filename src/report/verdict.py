@@ -27,14 +27,24 @@ def verdict(questions: Sequence[Panel], figures: Figures | None, to: Translator)
 
 def line(questions: Sequence[Panel], to: Translator) -> str:
     """Return how many read correctly, and how many sentences are without a fault."""
+    return " · ".join([*read(questions, to), clean(questions, to)])
+
+
+def read(questions: Sequence[Panel], to: Translator) -> list[str]:
+    """Return how many read correctly, and how many nobody can tell."""
     _, total = to.gettext, len(questions)
     right = sum(q["cells"][1][0] == "right" for q in questions)
     unjudged = sum(q["cells"][1][0] == "unjudged" for q in questions)
     said = [_("{n} of {total} read correctly").format(n=right, total=total)] if unjudged < total else []
     if unjudged:
         said.append(_("{n} of {total} read without a reference to compare with").format(n=unjudged, total=total))
-    clean = sum(q["clean"] for q in questions)
-    return " · ".join([*said, _("{n} of {total} sentences without a fault").format(n=clean, total=total)])
+    return said
+
+
+def clean(questions: Sequence[Panel], to: Translator) -> str:
+    """Return how many sentences are without a fault."""
+    found = sum(q["clean"] for q in questions)
+    return to.gettext("{n} of {total} sentences without a fault").format(n=found, total=len(questions))
 
 
 def counts(questions: Sequence[Panel], to: Translator) -> list[Count]:

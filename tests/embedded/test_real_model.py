@@ -5,6 +5,7 @@ Run alone: python -m pytest tests/embedded (about a minute on two cores: 40 ques
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,10 +17,11 @@ from typing import Any
 import pytest
 
 from src.base.errors import Precondition
+from src.measures import verdicts
 from src.runs import catalog
 from src.tools import digest
 from src.weights import models
-from tests.support.command import ROOT, assert_one_line, cli, environment
+from tests.support.command import ROOT, Ended, assert_one_line, cli, environment
 from tests.support.project import copy_project
 from tests.support.shared import once
 
@@ -100,24 +102,28 @@ def test_two_runs_say_the_same_word_for_word(made: Made) -> None:
     assert len(made.folders) == 1 or "2 runs: the same proposals, observations and answers, word for word" in made.out
 
 
-def test_the_end_of_reproduce_shows_three_questions_in_stages_and_the_measures(made: Made) -> None:
-    out = made.out
-    for stage in ("question ", "proposal ", "observation ", "answer "):
-        assert out.count(f"\n  {stage}") == 3, stage
-    assert "observation_correct" in out and "not ours" in out
+def test_quickstart_shows_a_refusal_then_one_question_in_full_then_a_line_for_each_and_the_verdict(made: Made) -> None:
+    out, runs = made.out, len(made.folders)
+    stages = ("question", "proposal", "check", "SQL", "observation", "answer", "delivered")
+    order = ["no SQL was run", *(f"\n  {stage} " for stage in stages), "\nThe verdict\n", "\nNext, predict"]
+    places = [out.index(mark) for mark in order]
+    assert places == sorted(places)
+    for stage in stages:
+        assert out.count(f"\n  {stage} ") == 1, stage
+    signs = "".join(sign for sign, _ in verdicts.OUTCOMES.values())
+    assert len(re.findall(rf"^  [{signs}] +\d+  REF-", out, re.MULTILINE)) == made.questions * runs
+    assert f"✓ {made.questions} of {made.questions} read correctly; database unchanged" in out
+    assert "forbidden attempts: 7 refused out of 7" in out and ("observation_correct" in out) is (runs > 1)
+    assert max(map(len, (line for line in out.splitlines() if str(made.folders[0].parent) not in line))) <= 80
+    assert "\x1b" not in out
 
 
-def test_the_last_lines_of_reproduce_name_the_folder_its_page_and_the_next_commands(
-    made: Made,
-) -> None:
+def test_the_page_is_the_last_that_is_shown_and_the_next_commands_stand_above_it(made: Made) -> None:
     folder = made.folders[-1]
-    path, look, following = made.out.splitlines()[-3:]
-    assert path == str(folder)
-    assert look == f"look at it:  {folder / 'report.html'}" and (folder / "report.html").is_file()
-    assert following.startswith("next:        ")
-    assert following.endswith(
-        f"python -m src.cli --outputs {folder.parent} prepare && python -m src.cli --outputs {folder.parent} exercise"
-    )
+    *_, build, predict, _blank, _words, page = made.out.splitlines()
+    assert page == str(folder / "report.html") and (folder / "report.html").is_file()
+    assert build.endswith(f"python -m src.cli --outputs {folder.parent} prepare")
+    assert predict.endswith(f"python -m src.cli --outputs {folder.parent} exercise")
 
 
 def test_the_server_had_the_deterministic_settings(made: Made) -> None:
@@ -139,7 +145,7 @@ def test_the_server_had_the_deterministic_settings(made: Made) -> None:
 def test_ask_shows_the_four_stages_of_a_question_of_ones_own(tmp_path: Path) -> None:
     assert cli("--outputs", tmp_path, "prepare").status == 0
     ended = cli("--embedded", "ask", "¿Cuál es el stock de REF-012?", "--lang", "es", "--outputs", tmp_path)
-    assert (ended.status, ended.err) == (0, "")
+    assert (ended.status, ended.line) == (0, "")
     assert '{"ref": "REF-012", "name": "Produit 12", "stock": 69}' in ended.out
     assert read(tmp_path / "ask.json")["result"]["trace"][0]["call"]["arguments"] == {"ref": "REF-012"}
 
@@ -169,7 +175,7 @@ def test_no_server_outlives_its_program(number: signal.Signals, tmp_path: Path) 
         text=True,
     )
     assert program.stdout is not None
-    while "1/30" not in program.stdout.readline():  # a question is finished, the next one is being answered
+    while " 0  REF-000" not in program.stdout.readline():  # a question is finished, the next one is being answered
         assert program.poll() is None
     (server,) = children_of(program.pid)
     program.send_signal(number)
@@ -182,7 +188,8 @@ def test_no_server_outlives_its_program(number: signal.Signals, tmp_path: Path) 
         os.kill(server, signal.SIGKILL)
         pytest.fail("the model server was still running ten seconds later")
     if number != signal.SIGKILL:
-        assert program.returncode == 1 and err.count("\n") == 1 and "agent --resume" in err, err
+        line = Ended(program.returncode, "", err).line
+        assert program.returncode == 1 and line.count("\n") == 1 and "agent --resume" in line, err
         assert read(tmp_path / "agent.json")["complete"] is False
     assert len((tmp_path / "agent.journal.jsonl").read_text().splitlines()) >= 2
 

@@ -11,7 +11,7 @@ import pytest
 
 from src import evaluate
 from src.cli import main
-from src.commands import show
+from src.commands import answers
 from src.measures import beyond, compare
 from src.measures.published import PUBLISHED
 from src.runs import catalog
@@ -89,12 +89,21 @@ def test_a_read_of_another_product_is_named_by_id_in_the_second_block_only(
     assert row.split()[4:] == ["1", "1", *map(str, asked)][0 if guarded else 1 :]
 
 
-def test_the_progress_line_names_the_product_asked_about_when_another_was_read(make: Make) -> None:
+def test_the_line_of_an_answer_names_the_product_asked_about_when_another_was_read(
+    make: Make, capsys: pytest.CaptureFixture[str]
+) -> None:
     results = run_of(make(script=mistaken))["results"]
-    lines = [show.observation_line(result) for result in results]
-    assert [line for line in lines if "ASKED" in line] == ["REF-007 stock 9, ASKED REF-012"]
+    show = answers.Answers(len(results), 0, "en")
+    capsys.readouterr()
+    for result in results:
+        show(result)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if "asked" in line] == [
+        "  ≠  2  REF-012 · asked REF-012, read REF-007: stock 9 · no fault found"
+    ]
     hostile: Any = {key: value for key, value in results[2].items() if key != "ref"}
-    assert show.observation_line(hostile) == "REF-007 stock 9"
+    show(hostile)
+    assert capsys.readouterr().out.startswith("  ?  2  ")
 
 
 def test_the_published_marker_counts_what_the_second_block_does_not(make: Make) -> None:
