@@ -45,8 +45,10 @@ class Made(NamedTuple):
 
 
 def run_once(outputs: Outputs, asked: Route, cases: Sequence[object], finish: str, *, full: bool) -> Made:
-    """Run the whole route once into `outputs`, or what is missing of it; `finish` is the command that does so later, and
-    `full` begins with a question in full."""
+    """Run the whole route once into `outputs`, or what is missing of it; `finish` is the command that does so later.
+
+    `full` begins with one question in full.
+    """
     note(f"== the whole route, into {outputs.folder}")
     with recovery.exclusive(outputs, note):
         if not outputs.json("prepare").exists():

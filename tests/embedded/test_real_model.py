@@ -105,7 +105,7 @@ def test_two_runs_say_the_same_word_for_word(made: Made) -> None:
 def test_quickstart_shows_a_refusal_then_one_question_in_full_then_a_line_for_each_and_the_verdict(made: Made) -> None:
     out, runs = made.out, len(made.folders)
     stages = ("question", "proposal", "check", "SQL", "observation", "answer", "delivered")
-    order = ["no SQL was run", *(f"\n  {stage} " for stage in stages), "\nThe verdict\n", "\nNext, predict"]
+    order = ["■ Outil interdit", *(f"\n  {stage} " for stage in stages), "\nThe verdict\n", "\nNext, predict"]
     places = [out.index(mark) for mark in order]
     assert places == sorted(places)
     for stage in stages:
