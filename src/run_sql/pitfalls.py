@@ -6,120 +6,18 @@ is left to SQLite; docs/RUN_SQL.md lists it, each with an example.
 
 import re
 from collections.abc import Callable, Collection, Iterator
-from typing import NamedTuple
 
-from src.run_sql.text import strip_sql
+from src.run_sql import dates
+from src.run_sql.tokens import BEHIND, COMPARING, SORTING, SORTING_ENDS, Statement
 
-OPERATORS = "= == <> != < <= > >="
-SORTERS = "GROUP ORDER PARTITION"
-OPENERS = "( , SELECT DISTINCT WHERE AND OR NOT ON HAVING WHEN THEN ELSE BY"
-SORTING_ENDERS = "SELECT HAVING LIMIT WINDOW UNION EXCEPT INTERSECT ORDER ROWS RANGE GROUPS"
-ENDERS = ") , ; AND OR THEN ELSE END FROM WHERE GROUP ASC DESC NULLS COLLATE AS JOIN LEFT INNER CROSS"
-TEXT_FUNCTIONS = """
-    char date datetime group_concat hex lower ltrim quote replace rtrim strftime substr substring time trim typeof upper
-"""
-NUMBER_FUNCTIONS = "abs avg count instr julianday length round sum total unicode unixepoch"
-
-COMPARING = frozenset(OPERATORS.split())
-SORTING = frozenset(SORTERS.split())
-SORTING_ENDS = frozenset(SORTING_ENDERS.split())
-# A term begins after one of BEFORE, and is whole before one of BEHIND; the empty word is either end of the statement.
-BEFORE = frozenset(["", *OPENERS.split()])
-BEHIND = frozenset(["", *ENDERS.split()]) | SORTING_ENDS
-TEXTUAL = frozenset(TEXT_FUNCTIONS.split())
-NUMERIC = frozenset(NUMBER_FUNCTIONS.split())
-
-TOKEN = re.compile(
-    r"""\s+
-      | (?P<text>'(?:[^']|'')*') | (?P<name>"(?:[^"]|"")*" | `(?:[^`]|``)*` | \[[^\]]*\])
-      | (?P<number>\d+(?:\.\d*)?(?:[eE][-+]?\d+)? | \.\d+)
-      | (?P<other>\w+ | <> | [=<>!]= | \|\| | << | >> | ->>? | .)""",
-    re.DOTALL | re.VERBOSE,
-)
-DATE = re.compile(r"'(\d{4})-(\d{1,2})-(\d{1,2})([ T].*)?'", re.ASCII | re.DOTALL)
+AGGREGATES = frozenset(["AVG", "COUNT", "MAX", "MIN", "SUM", "TOTAL"])
+ORDERING = frozenset(["<", "<=", ">", ">="])
+CLAUSES = ("WHERE", "HAVING", "ON")  # what follows is a condition
+OPENING = ("(", *CLAUSES)
 
 
 class Misread(ValueError):
     """The statement would not be read as its author meant it; the text, in the lesson's Spanish, says what to write."""
-
-
-class Token(NamedTuple):
-    """A piece of a statement; `key` is `text`, `name` or `number`, and for a word or sign itself, in capitals."""
-
-    text: str
-    key: str
-
-
-class Operand(NamedTuple):
-    """A literal or a function's call, with the type of its value (`text`, `number`, `null`) and where it ends."""
-
-    type: str
-    literal: bool
-    text: str
-    end: int
-
-
-class Statement:
-    """The tokens of a statement, and what begins at a place in them."""
-
-    def __init__(self, sql: str) -> None:
-        """Cut the text into tokens, without blanks and comments."""
-        self.tokens = [
-            Token(match.group(), match.group().upper() if match.lastgroup == "other" else str(match.lastgroup))
-            for match in TOKEN.finditer(strip_sql(sql))
-            if match.lastgroup
-        ]
-
-    def key(self, place: int) -> str:
-        """Return the key of the token there, empty outside of the statement."""
-        return self.tokens[place].key if 0 <= place < len(self.tokens) else ""
-
-    def text(self, start: int, end: int) -> str:
-        """Return the tokens from one place to another as they are shown in an error."""
-        return " ".join(token.text for token in self.tokens[start:end]).replace(" ( ", "(").replace(" )", ")")
-
-    def closing(self, place: int) -> int:
-        """Return the place behind the parenthesis that closes the one at `place`."""
-        depth = 0
-        for end in range(place, len(self.tokens)):
-            depth += {"(": 1, ")": -1}.get(self.key(end), 0)
-            if depth == 0:
-                return end + 1
-        return len(self.tokens)
-
-    def operand(self, place: int) -> Operand | None:
-        """Return the literal or the call of a function of a known type that begins there."""
-        first = place + (self.key(place) == "-" and self.key(place + 1) == "number")
-        key = self.key(first)
-        if key in ("text", "number", "NULL"):
-            return Operand(key.lower(), True, self.text(place, first + 1), first + 1)
-        function = key.lower()
-        if self.key(first + 1) == "(" and (function in TEXTUAL or function in NUMERIC):
-            type_ = "text" if function in TEXTUAL else "number"
-            return Operand(type_, False, f"{self.tokens[first].text}(…)", self.closing(first + 1))
-        return None
-
-    def comparison(self, place: int) -> tuple[str, int]:
-        """Return the operator that stands there, empty if none does, and where its right side begins."""
-        if self.key(place) == "NOT":
-            place += 1
-        key = self.key(place)
-        if key == "IN" and self.key(place + 1) == "(":
-            return key, place + 2
-        if key == "IS" and self.key(place + 1) == "NOT":
-            return key, place + 2
-        return (key, place + 1) if key in COMPARING or key in ("BETWEEN", "LIKE", "GLOB", "IS") else ("", place)
-
-    def compared(self) -> Iterator[tuple[Operand, str, Operand]]:
-        """Yield each comparison of two operands that are whole terms."""
-        for place in range(len(self.tokens)):
-            left = self.operand(place) if self.key(place - 1) in BEFORE else None
-            if left is None:
-                continue
-            operator, start = self.comparison(left.end)
-            right = self.operand(start) if operator else None
-            if right and self.key(right.end) in BEHIND:
-                yield left, operator, right
 
 
 def sorted_by_a_text(statement: Statement) -> Iterator[str]:
@@ -139,26 +37,74 @@ def sorted_by_a_text(statement: Statement) -> Iterator[str]:
             term += 1
 
 
-def number_beside_or(statement: Statement) -> Iterator[str]:
-    """`capacity = 4 OR 6`: a number other than 0 and 1 is no condition, and always true."""
+def no_condition(statement: Statement) -> Iterator[str]:
+    """`capacity = 4 OR 6`, `tier = 'pro' OR 'basic'`: a number other than 0 and 1, or a text, is no condition."""
     for place, token in enumerate(statement.tokens):
-        if token.key == "OR" and statement.key(place + 1) == "number" and statement.key(place + 2) in BEHIND:
-            number = statement.tokens[place + 1].text
-            if number not in ("0", "1"):
-                yield f"OR {number} no compara nada y siempre es cierto; repite la columna o escribe IN (…, {number})"
+        if token.key not in ("text", "number") or token.text in ("0", "1"):
+            continue
+        before, behind = place - 1, place + 1
+        opened = statement.key(before) in OPENING and statement.key(behind) in ("AND", "OR")
+        joined = statement.key(before) in ("AND", "OR", *CLAUSES) and statement.key(behind) in BEHIND
+        if (opened or joined) and not {before, behind} & statement.ranges:
+            word = statement.key(before if joined else behind)
+            shown = f"{word} {token.text}" if joined else f"{token.text} {word}"
+            why = "siempre es cierto" if token.key == "number" else "un texto no es una condición"
+            yield f"{shown} no compara nada y {why}; repite la columna o escribe IN (…, {token.text})"
 
 
-def unpadded_date(statement: Statement) -> Iterator[str]:
-    """`starts_at < '2026-3-2'`: dates are compared as texts, character by character."""
+def compared_with_null(statement: Statement) -> Iterator[str]:
+    """`note = NULL`, `note NOT IN ('x', NULL)`: nothing is equal to NULL, and nothing differs from it."""
     for place, token in enumerate(statement.tokens):
         before, behind = statement.key(place - 1), statement.key(place + 1)
-        compared = behind in COMPARING or (before in COMPARING | {"BETWEEN", "AND"} and behind in BEHIND)
-        found = DATE.fullmatch(token.text) if token.key == "text" and compared else None
-        if found:
-            year, month, day, rest = found.groups()
-            if len(month) + len(day) < 4:
-                right = f"'{year}-{month:0>2}-{day:0>2}{rest or ''}'"
-                yield f"las fechas se comparan como texto: escribe {right} en lugar de {token.text}"
+        if token.key != "NULL":
+            continue
+        if before in COMPARING and behind in BEHIND and statement.key(place - 2) not in ("text", "number", "NULL"):
+            advice = "IS NOT NULL" if before in ("<>", "!=") else "IS NULL"
+            yield f"{before} NULL nunca es cierto; escribe {advice}"
+        elif before in ("(", ",") and behind in (")", ",") and statement.called(place) == "IN":
+            yield "IN (…, NULL) no encuentra los NULL, y con NOT no encuentra nada; escribe IS NULL aparte"
+
+
+def compared_twice(statement: Statement) -> Iterator[str]:
+    """`4 < capacity < 6`: the second comparison is with the result of the first, which is 0 or 1."""
+    for place, token in enumerate(statement.tokens):
+        if token.key not in ORDERING:
+            continue
+        found = statement.operand(place + 1)
+        end = found.end if found else place + (4 if statement.key(place + 2) == "." else 2)
+        if statement.key(end) in ORDERING:
+            shown = f"{token.text} {statement.text(place + 1, end)} {statement.tokens[end].text}"
+            yield f"… {shown} … compara 0 o 1, el resultado de la primera comparación; une dos con AND"
+
+
+def count_of_a_condition(statement: Statement) -> Iterator[str]:
+    """`COUNT(amount_cents > 900)`: what is false is counted too, only NULL is not."""
+    for place, token in enumerate(statement.tokens):
+        if token.key != "COUNT" or statement.key(place + 1) != "(":
+            continue
+        inner = {
+            statement.key(each)
+            for each in range(place + 2, statement.closing(place + 1))
+            if statement.holders[each] == place + 1
+        }
+        if inner & COMPARING and not inner & {"CASE", "NULL", "SELECT"}:
+            yield "COUNT(…) cuenta también lo que no cumple la condición; escribe COUNT(*) FILTER (WHERE …)"
+
+
+def added_to_a_text(statement: Statement) -> Iterator[str]:
+    """`name + '!'`: a text that is no number counts as 0."""
+    for place, token in enumerate(statement.tokens):
+        if (
+            token.key == "text"
+            and "+" in (statement.key(place - 1), statement.key(place + 1))
+            and not number(token.text)
+        ):
+            yield f"+ suma números, y {token.text} cuenta como 0; para unir textos escribe ||"
+
+
+def number(text: str) -> bool:
+    """Whether a text literal begins like a number, which is what SQLite reads of it."""
+    return re.match(r"'\s*[-+]?\.?\d", text, re.ASCII) is not None
 
 
 def other_types(statement: Statement) -> Iterator[str]:
@@ -181,10 +127,26 @@ def column_in_quotes(statement: Statement, columns: Callable[[], Collection[str]
                 yield f"{shown} no usa ninguna columna: {side.text} es un texto; quita sus comillas"
 
 
+def aggregate_of_a_name(statement: Statement, columns: Callable[[], Collection[str]]) -> Iterator[str]:
+    """`SUM('amount_cents')`: the sum of a text, once for each row."""
+    for place, token in enumerate(statement.tokens):
+        if token.key not in AGGREGATES or statement.key(place + 1) != "(":
+            continue
+        inner = place + 2 + (statement.key(place + 2) == "DISTINCT")
+        if statement.key(inner) == "text" and statement.key(inner + 1) == ")":
+            literal = statement.tokens[inner].text
+            if literal[1:-1].lower() in columns():
+                yield f"{token.text}({literal}) usa un texto, no la columna; quita sus comillas"
+
+
 def check(sql: str, columns: Callable[[], Collection[str]]) -> None:
     """Raise Misread for the first pitfall of a statement that compiles; `columns` returns the names in lower case."""
     statement = Statement(sql)
-    rules = (sorted_by_a_text, number_beside_or, unpadded_date, other_types)
-    for faults in (*(rule(statement) for rule in rules), column_in_quotes(statement, columns)):
+    rules = (
+        sorted_by_a_text, no_condition, compared_with_null, compared_twice, count_of_a_condition, added_to_a_text,
+        dates.written_otherwise, other_types, dates.never_fits,
+    )  # fmt: skip
+    named = (column_in_quotes, aggregate_of_a_name)
+    for faults in (*(rule(statement) for rule in rules), *(rule(statement, columns) for rule in named)):
         for fault in faults:
             raise Misread(fault)

@@ -56,6 +56,41 @@ MISTAKEN = [
     # a number that stands for a condition
     ("SELECT name FROM rooms WHERE capacity = 4 OR 6", "OR 6 no compara nada y siempre es cierto; repite la columna o escribe IN (…, 6)"),
     ("SELECT name FROM rooms WHERE (capacity = 4 OR 6.5) ORDER BY 1", "OR 6.5 no compara nada"),
+    ("SELECT COUNT(*) FROM rooms WHERE capacity = 4 AND 6", "AND 6 no compara nada y siempre es cierto"),
+    ("SELECT COUNT(*) FROM rooms WHERE 6 OR capacity = 4", "WHERE 6 no compara nada"),
+    ("SELECT COUNT(*) FROM members WHERE tier = 'pro' OR 'basic'", "OR 'basic' no compara nada y un texto no es una condición; repite la columna o escribe IN (…, 'basic')"),
+    ("SELECT COUNT(*) FROM members WHERE tier = ('pro' OR 'basic')", "'pro' OR no compara nada"),
+    ("SELECT COUNT(*) FROM members WHERE id BETWEEN 1 AND 4 AND 'pro'", "AND 'pro' no compara nada"),
+    ("SELECT COUNT(*) FROM members GROUP BY tier HAVING 'pro'", "HAVING 'pro' no compara nada"),
+    # nothing is equal to NULL
+    ("SELECT COUNT(*) FROM payments WHERE note = NULL", "= NULL nunca es cierto; escribe IS NULL"),
+    ("SELECT id FROM payments WHERE note <> NULL OR id = 1", "<> NULL nunca es cierto; escribe IS NOT NULL"),
+    ("SELECT COUNT(*) FROM payments WHERE note NOT IN ('x', NULL)", "IN (…, NULL) no encuentra los NULL"),
+    # a comparison with the result of a comparison, or counted as if it were a row
+    ("SELECT COUNT(*) FROM rooms WHERE 4 < capacity < 6", "… < capacity < … compara 0 o 1"),
+    ("SELECT COUNT(*) FROM rooms r WHERE 4 <= r.capacity < 6", "… <= r . capacity < … compara 0 o 1"),
+    ("SELECT COUNT(*) FROM rooms WHERE 1 < length(name) <= 5", "… < length(name) <= … compara 0 o 1"),
+    ("SELECT COUNT(amount_cents > 900) FROM payments", "COUNT(…) cuenta también lo que no cumple la condición; escribe COUNT(*) FILTER (WHERE …)"),
+    ("SELECT tier, COUNT(DISTINCT tier = 'pro') FROM members GROUP BY tier", "COUNT(…) cuenta también"),
+    # a text that is added, or taken for a column in parentheses or in an aggregate
+    ("SELECT name + '!' FROM rooms", "+ suma números, y '!' cuenta como 0; para unir textos escribe ||"),
+    ("SELECT 'total ' + SUM(amount_cents) FROM payments", "y 'total ' cuenta como 0"),
+    ("SELECT tier, COUNT(*) FROM members GROUP BY ('tier')", "GROUP BY 'tier' usa un texto fijo"),
+    ("SELECT COUNT(*) FROM members WHERE ('tier') = ('pro')", "'tier' = 'pro' no usa ninguna columna"),
+    ("SELECT SUM('amount_cents') FROM payments", "SUM('amount_cents') usa un texto, no la columna; quita sus comillas"),
+    ("SELECT COUNT(DISTINCT 'Tier') FROM members", "COUNT('Tier') usa un texto"),
+    # dates and hours in another form than SQLite's
+    ("SELECT COUNT(*) FROM bookings WHERE starts_at >= '2/3/2026'", "escribe '2026-03-02' en lugar de '2/3/2026'"),
+    ("SELECT COUNT(*) FROM bookings WHERE date(starts_at) = '2026/03/02'", "escribe '2026-03-02' en lugar"),
+    ("SELECT COUNT(*) FROM bookings WHERE date(starts_at) IN ('2026-03-02', '2026-3-3')", "escribe '2026-03-03' en lugar"),
+    ("SELECT COUNT(*) FROM bookings WHERE starts_at > '2026-03-02T09:00'", "escribe '2026-03-02 09:00' en lugar"),
+    ("SELECT COUNT(*) FROM bookings WHERE time(starts_at) < '9:00'", "escribe '09:00' en lugar de '9:00'"),
+    ("SELECT COUNT(*) FROM bookings WHERE starts_at > date('2026-3-2')", "date(…) no entiende '2026-3-2' y da NULL; escribe '2026-03-02'"),
+    ("SELECT strftime('%d', '2.3.2026')", "strftime(…) no entiende '2.3.2026' y da NULL"),
+    ("SELECT COUNT(*) FROM bookings WHERE strftime('%m', starts_at) = '3'", "strftime(…) = '3' no encaja: strftime(…) da textos como '03'"),
+    ("SELECT COUNT(*) FROM bookings WHERE strftime('%H', starts_at) IN ('9', '10')", "da textos como '09'"),
+    ("SELECT COUNT(*) FROM bookings WHERE time(starts_at) = '09:00'", "time(…) = '09:00' no encaja: time(…) da textos como '09:05:07'"),
+    ("SELECT COUNT(*) FROM bookings WHERE date(starts_at) > '20260302'", "da textos como '2026-03-02'"),
 ]  # fmt: skip
 HONEST = [
     'SELECT "name" FROM rooms',
@@ -81,6 +116,18 @@ HONEST = [
     "SELECT note FROM payments WHERE note = '10-3-2' OR note LIKE '%2026-3-2%'",
     "SELECT id FROM rooms WHERE capacity = 4 OR capacity = 6 OR 0 OR id BETWEEN 1 AND 6 OR 6 < id",
     "SELECT 1 OR 1, 1 OR (6)",
+    "SELECT id FROM rooms WHERE capacity BETWEEN 2 AND 6 AND id BETWEEN 1 AND 4 OR 1",
+    "SELECT CASE tier WHEN 'pro' THEN 'sí' ELSE 'no' END FROM members WHERE tier IS NOT 'x' AND NOT 'a' = tier",
+    "SELECT NULL = NULL, 1 <> NULL, id IN (SELECT NULL) FROM rooms WHERE id IS NOT NULL",
+    "SELECT (capacity > 2) = 1, 2 < capacity AND capacity < 6 FROM rooms WHERE (1 < id) < 2",
+    "SELECT COUNT(note), COUNT(CASE WHEN amount_cents > 900 THEN 1 END), COUNT(amount_cents > 900 OR NULL) FROM payments",
+    "SELECT COUNT(*) FILTER (WHERE amount_cents > 900), SUM(amount_cents > 900) FROM payments",
+    "SELECT '2' + '3', date('2026-03-02', '+1 day'), name || ' + ' FROM rooms WHERE id + '1' = 2",
+    "SELECT MIN('x'), COUNT('x'), SUM('5'), MAX('capacity', name) FROM rooms GROUP BY name",
+    "SELECT id FROM bookings WHERE date(starts_at) >= '2026-03' AND time(starts_at) < '10' AND datetime(starts_at) > '2026-03-02'",
+    "SELECT id FROM bookings WHERE strftime('%m', starts_at) = '03' AND strftime('%Y-%m', starts_at) = '2026-03' AND strftime('%f', starts_at) <> '1'",
+    "SELECT date('2026-03-02T09:00'), strftime('%H:%M', starts_at) = '09:00', '1/2/2026' FROM bookings WHERE starts_at LIKE '2026-3%'",
+    "SELECT id FROM payments WHERE note <> '12:5' OR note = '1/2' OR note LIKE '2/3/2026'",
 ]
 
 
