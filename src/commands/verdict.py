@@ -37,7 +37,7 @@ def verdict(results: Sequence[Result], attempts: Negatives, evaluation: Evaluati
     if right and not clean:
         why = _("Right data does not make a right sentence: hence the code decides what a customer sees.")
         say(layout.wrapped(why, "  "))
-    say(layout.wrapped(tables.heading(evaluation, language).split("\n")[0], "  "))
+    say(tables.heading(evaluation, language, "  "))
 
 
 def next_steps(parent: Outputs, folder: Path, language: Language) -> None:

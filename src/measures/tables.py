@@ -42,7 +42,7 @@ def evaluation(result: Evaluation, language: Language = "en") -> str:
     return "\n".join(parts)
 
 
-def heading(evaluation: Evaluation, language: Language = "en") -> str:
+def heading(evaluation: Evaluation, language: Language = "en", indent: str = "") -> str:
     """Return whose figures these are (model, build, device, servers, machine), and what is wrong with the whole run."""
     _ = translator(language).gettext
     conditions = evaluation["provenance"]["run"]
@@ -67,7 +67,7 @@ def heading(evaluation: Evaluation, language: Language = "en") -> str:
     if other := published.not_r3(conditions):
         told = _("not R3’s: {parts}; the published columns were made with others")
         lines.append(told.format(parts=", ".join(other)))
-    return "\n".join(wrapped(line, rest="  ") for line in lines)
+    return "\n".join(wrapped(line, indent, indent + "  ") for line in lines)
 
 
 def servers(server: Server, said: Translator) -> str:

@@ -17,7 +17,7 @@ from src.base.records import Language
 from src.cli import main
 from src.commands import stages
 from src.measures import verdicts
-from src.runs import database
+from src.runs import database, provenance
 from tests.measures.conftest import Make
 from tests.support.command import ROOT, environment
 from tests.support.instant_server import InstantServer, honest, reply
@@ -80,6 +80,15 @@ def test_each_answer_has_a_line_with_the_sign_of_its_outcome(
     expected = {"000": "right", "007": "missing", "012": "refused", "036": "missing", "999": "right"}
     assert {ref: signs[ref] for ref in expected} == {ref: verdicts.OUTCOMES[key][0] for ref, key in expected.items()}
     assert len({sign for sign, _ in verdicts.OUTCOMES.values()}) == len(verdicts.OUTCOMES)  # without colour, too
+
+
+def test_the_verdict_ends_with_the_whole_of_what_answered_however_long(
+    serve: Serve, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    serve()
+    monkeypatch.setattr(provenance, "_cpu", lambda: "2 x a processor whose name goes on and on and on to its end")
+    lines, _ = reproduced(tmp_path, capsys)
+    assert "on and on to its end Next, predict" in " ".join(" ".join(lines).split())
 
 
 def test_results_go_to_stdout_and_progress_to_stderr_and_the_page_is_last(
