@@ -7,6 +7,7 @@ set -eu
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/venv.sh
 . scripts/venv.sh
+unset PYTHONDONTWRITEBYTECODE # hundreds of processes follow, each of which would compile what it imports
 
 depth=--quick
 if [ "${1:-}" = --all ]; then

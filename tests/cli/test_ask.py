@@ -63,5 +63,5 @@ def test_json_is_the_record_and_nothing_else_refused_or_not(shop: Shop) -> None:
 def test_json_is_utf_8_whatever_the_terminal_claims(shop: Shop) -> None:
     with serving() as server:
         shop.url, shop.env["PYTHONIOENCODING"] = server.url, "ascii"
-        ended = shop.run("ask", "--json", "Tồn kho của REF-001?", process=True)
+        ended = shop.run("ask", "--json", "Tồn kho của REF-001?")
     assert json.loads(ended.out)["result"]["query"] == "Tồn kho của REF-001?"

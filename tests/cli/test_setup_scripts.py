@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import forked
 from tests.support.command import ROOT, Ended, environment
 
 SCRIPTS = ["quickstart.sh", "test.sh"]
@@ -51,7 +52,7 @@ NOWHERE = "http://127.0.0.1:9/simple"  # loopback, and nobody listens
 def project(folder: Path) -> Path:
     """A copy of what the scripts need, without an environment and without a model."""
     for name in ("src", "data", "configs", "scripts"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, folder / name)
     (folder / "tests").mkdir()
     shutil.copy(ROOT / "tests" / "test_gate.py", folder / "tests")
     return folder
@@ -68,14 +69,6 @@ def sh(folder: Path, script: str, *words: str, **env: str) -> Ended:
         timeout=120,
     )
     return Ended(done.returncode, done.stdout, done.stderr)
-
-
-def alive(pid: int) -> bool:
-    """Whether this process runs; one that ended and was not waited for does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 def last_line(ended: Ended, *parts: str) -> None:
@@ -149,9 +142,7 @@ def ready(folder: Path) -> Path:
     (folder / "models").symlink_to(ROOT / "models")
     for test in [*(ROOT / "tests").glob("test_*.py"), ROOT / "tests" / "conftest.py", ROOT / "pyproject.toml"]:
         shutil.copy(test, folder / test.relative_to(ROOT).parent)
-    shutil.copytree(
-        ROOT / "tests" / "support", folder / "tests" / "support", ignore=lambda *_: ["test_faulty_server.py"]
-    )
+    shutil.copytree(ROOT / "tests" / "support", folder / "tests" / "support", ignore=shutil.ignore_patterns("test_*"))
     (folder / "tests" / "tiny").mkdir()
     (folder / "tests" / "tiny" / "test_tiny.py").write_text(TINY)
     return folder
@@ -165,7 +156,7 @@ def test_the_quick_depth_says_at_its_end_what_it_left_out_and_all_leaves_nothing
     left_out = "not run: 2 deeper tests (model 1, slow 1); run them too with: sh scripts/test.sh --all"
     assert quick.out.splitlines()[-1] == left_out
     assert re.search(r"^tests/tiny +[0-9.]+ s  2 passed$", quick.out, re.MULTILINE), quick.out
-    whole = sh(folder, "test.sh", "--all", "tests/tiny")  # what follows is pytest's
+    whole = sh(folder, "test.sh", "--all", "--numprocesses=0", "tests/tiny")  # what follows is pytest's
     assert whole.status == 0 and "not run" not in whole.out
     assert re.search(r"^tests/tiny +[0-9.]+ s  4 passed$", whole.out, re.MULTILINE), whole.out
 
@@ -197,7 +188,7 @@ def test_ctrl_c_ends_the_run_and_all_that_its_tests_started(tmp_path: Path) -> N
             time.sleep(0.05)
         os.killpg(program.pid, signal.SIGINT)
         assert program.wait(60) == 2  # pytest's status for an interruption
-        left = [path for path in tmp_path.glob("started-*") if alive(int(path.suffix[1:]))]
+        left = [path for path in tmp_path.glob("started-*") if forked.alive(int(path.suffix[1:]))]
         assert left == []
     finally:
         with contextlib.suppress(ProcessLookupError):

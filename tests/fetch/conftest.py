@@ -1,4 +1,4 @@
-"""A hub on loopback, a lock file that pins what it serves, and the script run as a user runs it."""
+"""A hub on loopback, a lock file that pins what it serves, and the script, forked or as a reader runs it."""
 
 import hashlib
 import json
@@ -6,13 +6,16 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from src.base import certificates
 from tests.fetch import hub as stand_in
+from tests.support import forked
+from tests.support.inprocess import Ended
 
 ROOT = Path(__file__).resolve().parents[2]
 FIRST = random.Random(1).randbytes(300_000)
@@ -21,7 +24,7 @@ SECOND = random.Random(2).randbytes(200_000)
 
 def clean_environment() -> dict[str, str]:
     """The shell's environment without what would lead a client elsewhere."""
-    strange = ("HF_", "PIP_", "R3_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "PYTHONPATH")
+    strange = ("HF_", "PIP_", "R3_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "PYTHONPATH", *certificates.NAMES)
     return {key: value for key, value in os.environ.items() if not key.upper().startswith(strange)}
 
 
@@ -39,7 +42,7 @@ def pinned_file(name: str, body: bytes, **more: object) -> dict[str, object]:
 
 @dataclass
 class Script:
-    """`scripts/fetch_model.py` with a lock file, a destination and an environment of the test's own."""
+    """What `scripts/fetch_model.py` runs, with a lock file, a destination and an environment of the test's own."""
 
     lock: Path
     dest: Path
@@ -54,14 +57,20 @@ class Script:
         quick = {"HF_HUB_DOWNLOAD_TIMEOUT": "1", "HF_HUB_ETAG_TIMEOUT": "1", "HF_HOME": str(self.home)}
         return {**clean_environment(), **quick, **self.env}
 
-    def run(self, *args: str, model: str = "tiny") -> subprocess.CompletedProcess[str]:
-        command = self.command("--model", model, *args)
-        return subprocess.run(command, env=self.environment(), cwd=ROOT, capture_output=True, text=True, timeout=120)
+    def run(self, *args: str, model: str = "tiny") -> Ended:
+        with self.start(*args, model=model) as process:
+            return process.ended()
 
-    def start(self, *args: str, model: str = "tiny") -> subprocess.Popen[str]:
-        command = self.command("--model", model, *args)
-        pipe = subprocess.PIPE
-        return subprocess.Popen(command, env=self.environment(), cwd=ROOT, stdout=pipe, stderr=pipe, text=True)
+    def start(self, *args: str, model: str = "tiny") -> forked.Program:
+        words = self.command("--model", model, *args)[2:]
+        return forked.start("src.weights.fetch", *words, env=self.environment())
+
+    def as_a_reader_does(self, *before: str, words: Sequence[str] = ("--model", "tiny")) -> Ended:
+        """Run the script in a new interpreter, after what stands `before` it."""
+        command = [*before, *self.command(*words)]
+        env, limit_s = self.environment(), forked.LIMIT_S
+        done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, timeout=limit_s)
+        return Ended(done.returncode, done.stdout, done.stderr)
 
     def names(self) -> list[str]:
         return sorted(path.name for path in self.dest.iterdir())
@@ -83,9 +92,9 @@ def script(tmp_path: Path, hub: stand_in.Hub) -> Script:
     return Script(lock, tmp_path / "models", tmp_path / "home", {"HF_ENDPOINT": hub.url})
 
 
-def last_line(done: subprocess.CompletedProcess[str]) -> str:
+def last_line(done: Ended) -> str:
     """The one line a failure ends in; a traceback is never right."""
-    assert "Traceback" not in done.stderr, done.stderr
-    line = done.stderr.strip().splitlines()[-1]
-    assert line.startswith("fetch_model: "), done.stderr
+    assert "Traceback" not in done.err, done.err
+    line = done.err.strip().splitlines()[-1]
+    assert line.startswith("fetch_model: "), done.err
     return line

@@ -163,7 +163,7 @@ def adds_byte(handler: Handler, body: bytes) -> None:
 def serving(address: str = "127.0.0.1") -> Iterator[Hub]:
     """Run a hub on a free port, of loopback unless a bridge of this machine is named."""
     hub = Hub(address)
-    thread = threading.Thread(target=hub.serve_forever, daemon=True)
+    thread = threading.Thread(target=hub.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
         yield hub

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from requests.utils import DEFAULT_CA_BUNDLE_PATH
 
-from src.base import certificates, environment
+from src.base import environment
 from src.weights import hub_settings
 from tests.fetch import hub as stand_in
 from tests.fetch.conftest import FIRST, SECOND, Script, last_line, pin, pinned_file
@@ -38,7 +38,7 @@ def ranges(hub: Hub, name: str) -> list[str]:
 
 def test_a_good_hub_gives_every_file_its_final_name_and_nothing_else(script: Script, hub: Hub) -> None:
     done = script.run()
-    assert done.returncode == 0, done.stderr
+    assert done.status == 0, done.err
     assert script.names() == ["a.gguf", "b.gguf"]
     assert (script.dest / "a.gguf").read_bytes() == FIRST
     assert (script.dest / "b.gguf").read_bytes() == SECOND
@@ -48,21 +48,22 @@ def test_a_good_hub_gives_every_file_its_final_name_and_nothing_else(script: Scr
 def test_with_every_file_in_place_no_network_and_no_download_package_is_touched(
     script: Script, hub: Hub, tmp_path: Path
 ) -> None:
-    script.run()
-    before = len(hub.asked)
+    script.dest.mkdir()
+    for name, body in hub.files.items():
+        (script.dest / name).write_bytes(body)
     for name in ("huggingface_hub", "httpx2", "requests", "socket"):
         (tmp_path / f"{name}.py").write_text(f"raise RuntimeError('{name} was imported')")
     script.env["PYTHONPATH"] = str(tmp_path)
-    done = script.run()
-    assert done.returncode == 0, done.stderr
-    assert len(hub.asked) == before
+    done = script.as_a_reader_does()
+    assert done.status == 0, done.err
+    assert hub.asked == []
 
 
 def test_a_missing_download_package_is_named_with_its_remedy(script: Script, tmp_path: Path) -> None:
     (tmp_path / "huggingface_hub.py").write_text("raise ModuleNotFoundError('x', name='huggingface_hub')")
     script.env["PYTHONPATH"] = str(tmp_path)
-    done = script.run()
-    assert done.returncode == 2
+    done = script.as_a_reader_does()
+    assert done.status == 2
     assert "huggingface_hub is missing" in last_line(done)
     assert "configs/app.lock" in last_line(done)
 
@@ -81,9 +82,9 @@ PASSING: list[tuple[str, Fault]] = [
 def test_passing_trouble_is_overcome_and_the_file_is_right(script: Script, hub: Hub, name: str, fault: Fault) -> None:
     hub.faults = [fault]
     done = script.run()
-    assert done.returncode == 0, done.stderr
+    assert done.status == 0, done.err
     assert (script.dest / "a.gguf").read_bytes() == FIRST
-    assert "trying again in 1 s" in done.stderr
+    assert "trying again in 1 s" in done.err
 
 
 @pytest.mark.parametrize(("name", "fault"), few(PASSING), ids=[name for name, _ in PASSING])
@@ -92,7 +93,7 @@ def test_lasting_trouble_ends_after_the_given_tries_with_status_3_and_no_final_f
 ) -> None:
     hub.faults = [fault] * 10
     done = script.run("--tries", "2")
-    assert done.returncode == 3
+    assert done.status == 3
     assert "2 times in a row" in last_line(done)
     assert "a.gguf" not in script.names()
     assert len(ranges(hub, "a.gguf")) == 2
@@ -101,11 +102,11 @@ def test_lasting_trouble_ends_after_the_given_tries_with_status_3_and_no_final_f
 def test_a_second_start_asks_only_for_the_bytes_that_are_missing(script: Script, hub: Hub) -> None:
     hub.faults = [stand_in.closes_after(PART_BYTES)]
     first = script.run("--tries", "1")
-    assert first.returncode == 3
+    assert first.status == 3
     assert f"{PART_BYTES} of {len(FIRST)} bytes are kept in a.gguf.part" in last_line(first)
     assert script.names() == ["a.gguf.part"]
     second = script.run()
-    assert second.returncode == 0, second.stderr
+    assert second.status == 0, second.err
     assert ranges(hub, "a.gguf")[-1] == f"bytes={PART_BYTES}-"
     assert (script.dest / "a.gguf").read_bytes() == FIRST
 
@@ -113,7 +114,7 @@ def test_a_second_start_asks_only_for_the_bytes_that_are_missing(script: Script,
 def test_a_server_that_ignores_the_range_does_not_spoil_the_file(script: Script, hub: Hub) -> None:
     hub.faults = [stand_in.closes_after(PART_BYTES), stand_in.ignores_range]
     done = script.run()
-    assert done.returncode == 0, done.stderr
+    assert done.status == 0, done.err
     assert (script.dest / "a.gguf").read_bytes() == FIRST
 
 
@@ -122,7 +123,7 @@ def test_one_wrong_byte_is_refused_with_both_hashes_and_what_was_good_stays(scri
     done = script.run()
     spoilt = bytearray(SECOND)
     spoilt[12_345] ^= 1
-    assert done.returncode == 1
+    assert done.status == 1
     assert hashlib.sha256(spoilt).hexdigest() in last_line(done)
     assert hashlib.sha256(SECOND).hexdigest() in last_line(done)
     assert script.names() == ["a.gguf"]
@@ -133,16 +134,16 @@ def test_a_partial_file_spoilt_on_disk_is_found_out_and_thrown_away(script: Scri
     script.dest.mkdir()
     (script.dest / "a.gguf.part").write_bytes(bytes(PART_BYTES))
     done = script.run()
-    assert done.returncode == 1
+    assert done.status == 1
     assert "it was deleted" in last_line(done)
     assert script.names() == []
-    assert script.run().returncode == 0
+    assert script.run().status == 0
 
 
 def test_a_file_longer_than_pinned_is_refused(script: Script, hub: Hub) -> None:
     hub.faults = [stand_in.adds_byte]
     done = script.run()
-    assert done.returncode == 1
+    assert done.status == 1
     assert f"more than the expected {len(FIRST)} bytes" in last_line(done)
     assert "a.gguf" not in script.names()
 
@@ -163,7 +164,7 @@ def test_a_refusal_ends_at_once_with_its_status_in_the_message(
     faults = hub.head_faults if method == "HEAD" else hub.faults
     faults.append(stand_in.status(code, **headers))
     done = script.run()
-    assert done.returncode == 3
+    assert done.status == 3
     assert words in last_line(done)
     assert len([1 for asked, _, _ in hub.asked if asked == method]) == 1
     assert script.names() == [] or script.names() == ["a.gguf.part"]
@@ -172,7 +173,7 @@ def test_a_refusal_ends_at_once_with_its_status_in_the_message(
 def test_a_hub_that_asks_for_more_patience_than_the_cap_is_not_hammered(script: Script, hub: Hub) -> None:
     hub.faults = [stand_in.status(429, Retry_After="3600")]
     done = script.run()
-    assert done.returncode == 3
+    assert done.status == 3
     assert "asks to wait 3600 s" in last_line(done)
     assert len(ranges(hub, "a.gguf")) == 1
 
@@ -190,7 +191,7 @@ def test_another_variant_is_refused_before_its_first_byte(
 ) -> None:
     hub.headers = headers
     done = script.run()
-    assert done.returncode == 1
+    assert done.status == 1
     assert found in last_line(done)
     assert "expected" in last_line(done)
     assert ranges(hub, "a.gguf") == []
@@ -200,14 +201,14 @@ def test_another_variant_is_refused_before_its_first_byte(
 def test_a_login_page_in_place_of_the_hub_is_named_as_such(script: Script, hub: Hub) -> None:
     hub.headers = {"X-Repo-Commit": "", "X-Linked-Etag": ""}
     done = script.run()
-    assert done.returncode == 3
+    assert done.status == 3
     assert "did not answer like a Hugging Face hub" in last_line(done)
 
 
 def test_no_hub_at_all_is_said_in_one_line(script: Script) -> None:
     script.env["HF_ENDPOINT"] = "http://127.0.0.1:9"
     done = script.run("--tries", "1")
-    assert done.returncode == 3
+    assert done.status == 3
     assert "Connection refused" in last_line(done)
 
 
@@ -215,7 +216,7 @@ def test_no_hub_at_all_is_said_in_one_line(script: Script) -> None:
 def test_offline_mode_with_a_missing_file_says_which_variable_forbids_it(script: Script, hub: Hub, name: str) -> None:
     script.env[name] = "1"
     done = script.run()
-    assert done.returncode == 3
+    assert done.status == 3
     assert f"{name} forbids the network" in last_line(done)
     assert hub.asked == []
 
@@ -224,7 +225,7 @@ def test_settings_without_a_value_count_as_not_set(script: Script, hub: Hub) -> 
     blank = ("HF_HUB_DOWNLOAD_TIMEOUT", "HF_HUB_ETAG_TIMEOUT", "HF_TOKEN", "HF_HUB_OFFLINE")
     script.env |= dict.fromkeys(blank, "")
     done = script.run()
-    assert done.returncode == 0, done.stderr
+    assert done.status == 0, done.err
     assert script.names() == ["a.gguf", "b.gguf"]
 
 
@@ -241,9 +242,9 @@ def test_a_waiting_time_that_is_none_is_named_before_anything_is_asked(
 ) -> None:
     script.env[name] = value
     done = script.run()
-    assert done.returncode == 2
+    assert done.status == 2
     assert f"{name}={value!r} is not a whole number of seconds above 0" in last_line(done)
-    assert done.stderr.count("\n") == 1
+    assert done.err.count("\n") == 1
     assert hub.asked == []
 
 
@@ -268,20 +269,20 @@ STUMBLES = [
 def test_a_variable_that_a_library_would_stumble_over_is_named_in_one_line(
     script: Script, hub: Hub, name: str, value: str, why: str
 ) -> None:
-    script.env |= {**dict.fromkeys(certificates.NAMES, ""), name: value}
+    script.env[name] = value
     if name == "SSLKEYLOGFILE":  # read with certificates only
         script.env["SSL_CERT_FILE"] = DEFAULT_CA_BUNDLE_PATH
     done = script.run()
-    assert done.returncode == 2
+    assert done.status == 2
     assert last_line(done).startswith(f"fetch_model: {name}") and why in last_line(done)
-    assert done.stderr.count("\n") == 1
+    assert done.err.count("\n") == 1
     assert hub.asked == []
 
 
 def test_a_password_in_a_proxy_variable_is_not_shown(script: Script) -> None:
     script.env["HTTPS_PROXY"] = "foo://user:sesame@127.0.0.1"
     done = script.run()
-    assert done.returncode == 2 and "sesame" not in done.stdout + done.stderr
+    assert done.status == 2 and "sesame" not in done.out + done.err
 
 
 def test_the_environment_is_as_it_was_after_a_download(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,16 +297,15 @@ def test_a_link_to_nothing_under_the_final_name_is_called_what_it_is(script: Scr
     script.dest.mkdir()
     (script.dest / "a.gguf").symlink_to("nowhere")
     done = script.run()
-    assert done.returncode == 2
+    assert done.status == 2
     assert "is a link to something that is not there" in last_line(done) and "missing" not in last_line(done)
 
 
 def test_a_folder_of_somebody_else_is_named_with_its_owner_and_the_remedy(script: Script, hub: Hub) -> None:
     script.dest.mkdir()
     before, owner = stranger.closed(script.dest)
-    command = [*before, *script.command("--model", "tiny")]
-    done = subprocess.run(command, env=script.environment(), capture_output=True, text=True, timeout=120)
-    assert done.returncode == 2
+    done = script.as_a_reader_does(*before)
+    assert done.status == 2
     assert f"belongs to user {owner} " in last_line(done)
     assert f"runs as user {os.geteuid()}," in last_line(done)
     assert "sh scripts/setup.sh" in last_line(done)
@@ -322,7 +322,7 @@ def test_a_wrong_file_under_the_final_name_is_reported_and_left_alone(
     script.dest.mkdir()
     (script.dest / "a.gguf").write_bytes(body)
     done = script.run()
-    assert done.returncode == 2
+    assert done.status == 2
     assert "a.gguf" in last_line(done)
     assert "expected" in last_line(done)
     assert (script.dest / "a.gguf").read_bytes() == body
@@ -336,7 +336,7 @@ def test_a_link_under_the_final_name_is_refused_even_when_its_target_is_right(
     (tmp_path / "blob").write_bytes(FIRST)
     (script.dest / "a.gguf").symlink_to(tmp_path / "blob")
     done = script.run()
-    assert done.returncode == 2
+    assert done.status == 2
     assert "not a regular file" in last_line(done)
     assert hub.asked == []
 
@@ -346,26 +346,19 @@ def test_a_file_too_large_for_the_disk_is_refused_before_it_is_asked_for(script:
     source = {"source": "huggingface", "repository": stand_in.REPOSITORY, "revision": stand_in.REVISION}
     pin(script.lock.parent, "huge", {**source, "files": [huge]})
     done = script.run(model="huge")
-    assert done.returncode == 2
+    assert done.status == 2
     assert "bytes free" in last_line(done)
     assert hub.asked == []
 
 
 def test_a_disk_that_fills_during_the_download_keeps_what_fitted(script: Script, hub: Hub) -> None:
     limit = 1024 * (PART_BYTES // 1024)  # RLIMIT_FSIZE makes write() fail as a full disk does, without needing root
-    command = [
-        "bash",
-        "-c",
-        f'ulimit -f {limit // 1024}; exec "$@"',
-        "bash",
-        *script.command("--model", "tiny"),
-    ]
-    done = subprocess.run(command, env=script.environment(), capture_output=True, text=True, timeout=120)
-    assert done.returncode == 2
+    done = script.as_a_reader_does("bash", "-c", f'ulimit -f {limit // 1024}; exec "$@"', "bash")
+    assert done.status == 2
     assert "files may not be that large here, see ulimit -f" in last_line(done)
     assert script.names() == ["a.gguf.part"]
     assert (script.dest / "a.gguf.part").read_bytes() == FIRST[:limit]
-    assert script.run().returncode == 0
+    assert script.run().status == 0
     assert ranges(hub, "a.gguf")[-1] == f"bytes={limit}-"
 
 
@@ -376,11 +369,11 @@ def test_a_signal_ends_in_one_line_and_the_next_start_goes_on(script: Script, hu
     process = script.start()
     wait_for_bytes(script.dest / "a.gguf.part", 1)
     process.send_signal(number)
-    out, err = process.communicate(timeout=WAIT_S)
-    assert process.returncode == 1
-    assert "interrupted" in last_line(subprocess.CompletedProcess([], 1, out, err))
+    ended = process.ended(WAIT_S)
+    assert ended.status == 1
+    assert "interrupted" in last_line(ended)
     have = (script.dest / "a.gguf.part").stat().st_size
-    assert script.run().returncode == 0
+    assert script.run().status == 0
     assert ranges(hub, "a.gguf")[-1] == f"bytes={have}-"
 
 
@@ -391,9 +384,9 @@ def test_a_killed_download_leaves_no_final_file_and_the_next_start_goes_on(scrip
     process = script.start()
     wait_for_bytes(script.dest / "a.gguf.part", 1)
     process.kill()
-    process.communicate(timeout=WAIT_S)
+    process.ended(WAIT_S)
     assert script.names() == ["a.gguf.part"]
-    assert script.run().returncode == 0
+    assert script.run().status == 0
     assert (script.dest / "a.gguf").read_bytes() == FIRST
 
 
@@ -404,22 +397,22 @@ def test_two_downloads_into_one_folder_do_not_meet(script: Script, hub: Hub) -> 
     wait_for_bytes(script.dest / "a.gguf.part", 1)
     second = script.run()
     first.kill()
-    first.communicate(timeout=WAIT_S)
-    assert second.returncode == 2
+    first.ended(WAIT_S)
+    assert second.status == 2
     assert "another fetch_model.py" in last_line(second)
     assert len(ranges(hub, "a.gguf")) == 1
 
 
 def test_an_unknown_model_names_the_known_ones(script: Script) -> None:
     done = script.run(model="llama")
-    assert done.returncode == 2
+    assert done.status == 2
     assert "tiny" in last_line(done)
 
 
 def test_the_default_model_comes_from_the_environment(script: Script, hub: Hub) -> None:
     script.env["R3_MODEL"] = "tiny"
-    done = subprocess.run(script.command(), env=script.environment(), capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
+    done = script.as_a_reader_does(words=[])
+    assert done.status == 0, done.err
     assert script.names() == ["a.gguf", "b.gguf"]
 
 
@@ -431,16 +424,15 @@ def test_progress_starts_the_count_of_failures_anew(script: Script, hub: Hub) ->
     source = {"source": "huggingface", "repository": stand_in.REPOSITORY, "revision": stand_in.REVISION}
     pin(script.lock.parent, "large", {**source, "files": [pinned_file("large.gguf", large)]})
     done = script.run("--tries", "2", model="large")
-    assert done.returncode == 0, done.stderr
+    assert done.status == 0, done.err
     assert (script.dest / "large.gguf").read_bytes() == large
 
 
 def test_a_terminal_gets_a_bar(script: Script) -> None:
     inside = "stty rows 40 cols 120; exec " + subprocess.list2cmdline(script.command("--model", "tiny"))
     command = ["script", "--quiet", "--return", "--command", inside, "/dev/null"]
-    done = subprocess.run(command, env=script.environment(), capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout
-    assert "download a.gguf: 100%|" in done.stdout
+    shown = subprocess.run(command, env=script.environment(), capture_output=True, text=True, timeout=120, check=True)
+    assert "download a.gguf: 100%|" in shown.stdout
 
 
 def test_only_the_pinned_files_are_asked_for(script: Script, hub: Hub) -> None:

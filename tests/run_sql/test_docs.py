@@ -21,7 +21,7 @@ TEXT = PAGE.read_text(encoding="utf-8")
 
 def test_every_command_of_the_page_prints_what_the_page_shows(tmp_path: Path) -> None:
     for name in ("src", "data"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, tmp_path / name)
     (tmp_path / "outputs").mkdir()
     env = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     steps = [step for block in console.blocks(PAGE) if block.language == "console" for step in block.steps()]

@@ -8,9 +8,9 @@ from tests.support.project import ROOT, environment, run, snapshot
 __all__ = ["ROOT", "Ended", "assert_one_line", "cli", "environment", "snapshot"]
 
 
-def cli(*words: str | Path, cwd: Path = ROOT, process: bool = False, **env: str) -> Ended:
+def cli(*words: str | Path, cwd: Path = ROOT, **env: str) -> Ended:
     """Run `python -m src.cli` with these words; in a copy of the project, that copy's."""
-    return run(*words, root=cwd, env=environment(**env), process=process)
+    return run(*words, root=cwd, env=environment(**env))
 
 
 def assert_one_line(ended: Ended, status: int, *parts: str) -> None:

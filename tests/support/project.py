@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from src import cli
+from src.base import certificates
 from src.run_sql import cli as run_sql_cli
-from tests.support import inprocess
+from tests.support import forked, inprocess
 from tests.support.inprocess import Ended
 
 ROOT = Path(__file__).resolve().parents[2]
-STRANGE = ("LLM_", "R3_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "PYTHON")
+STRANGE = ("LLM_", "R3_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "PYTHON", *certificates.NAMES)
 PASSING = {".git", "__pycache__", ".pytest_cache", ".hypothesis", ".mypy_cache", ".ruff_cache", ".venv"}
 LARGE = 1 << 22  # bytes; of a larger file (the model) the size and the time stand for the content
 LIMIT_S = 120  # for one command: reached only when it hangs
@@ -28,7 +29,7 @@ LIMIT_S = 120  # for one command: reached only when it hangs
 def environment(**values: str) -> dict[str, str]:
     """The shell's environment without the variables that would redirect the program."""
     kept = {key: value for key, value in os.environ.items() if not key.upper().startswith(STRANGE)}
-    return {**kept, "PYTHONDONTWRITEBYTECODE": "1", **values}
+    return {**kept, **values}
 
 
 def snapshot(folder: Path) -> dict[str, str]:
@@ -58,17 +59,16 @@ def run(
     *words: str | Path,
     root: Path = ROOT,
     env: Mapping[str, str] | None = None,
-    process: bool = False,
     program: str = "src.cli",
     stdin: str = "",
 ) -> Ended:
-    """Run `python -m src.cli` with these words, in this process unless another is asked for or needed.
+    """Run `python -m src.cli` with these words, in this process unless another is needed.
 
     A copy of the project needs one, and so do variables that only the interpreter reads.
     """
     argv, env = [*map(str, words)], environment() if env is None else env
     mains = {"src.cli": cli.main, "src.run_sql": run_sql_cli.main}
-    if not process and root == ROOT and not {"PYTHONIOENCODING", "PYTHONPATH"} & set(env):
+    if root == ROOT and not {"PYTHONIOENCODING", "PYTHONPATH"} & set(env):
         return inprocess.call(mains[program], argv, root, env, stdin)
     done = subprocess.run(
         [sys.executable, "-m", program, *argv],
@@ -102,13 +102,13 @@ class Shop:
         quick = {"LLM_BASE_URL": self.url, "LLM_TIMEOUT_S": "5", "LLM_WAIT_S": "2"}
         return environment(**{**quick, **self.env})
 
-    def run(self, *args: str, process: bool = False) -> Ended:
-        return run(*self.words(*args), root=self.root, env=self.environment(), process=process)
+    def run(self, *args: str) -> Ended:
+        return run(*self.words(*args), root=self.root, env=self.environment())
 
-    def start(self, *args: str) -> "subprocess.Popen[str]":
+    def start(self, *args: str) -> forked.Program:
         """Start the command in a process, to see what happens to it from outside."""
-        command, env, pipe = self.command(*args), self.environment(), subprocess.PIPE
-        return subprocess.Popen(command, cwd=self.root, env=env, stdout=pipe, stderr=pipe, encoding="utf-8")
+        assert self.root == ROOT
+        return forked.start("src.cli", *self.words(*args), env=self.environment())
 
     def read(self, name: str = "agent.json") -> Any:
         """A result file, read as strictly as any other program might read it."""
@@ -128,7 +128,7 @@ def copy_project(target: Path, *more: str) -> Path:
     for part in ("src", "configs", "data", *more):
         source = ROOT / part
         if source.is_dir():
-            shutil.copytree(source, target / part, ignore=shutil.ignore_patterns(*PASSING))
+            shutil.copytree(source, target / part, ignore=shutil.ignore_patterns(*PASSING - {"__pycache__"}))
         else:
             target.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, target / part)

@@ -139,8 +139,8 @@ def test_what_is_said_to_be_kept_is_what_resume_keeps(shop: Shop) -> None:
         process = shop.start("agent")
         assert reached.wait(30)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-        failed(Ended(process.returncode, out, err), 1, "10 of 30 results are kept")
+        ended = process.ended(60)
+        failed(ended, 1, "10 of 30 results are kept")
     with serving() as server:
         shop.url = server.url
         assert "resuming: 10 results kept, 20 questions to ask" in succeeded(shop.run("agent", "--resume"))
@@ -186,8 +186,8 @@ def test_a_process_that_is_gone_altogether_is_noticed(shop: Shop) -> None:
         process = shop.start("agent")
         assert reached.wait(30)
         server.socket.close()
-    out, err = process.communicate(timeout=60)
-    failed(Ended(process.returncode, out, err), 3, "connection refused")
+    ended = process.ended(60)
+    failed(ended, 3, "connection refused")
     assert len(shop.read()["results"]) == 5  # not the three that nobody was there to answer
 
 
@@ -211,8 +211,8 @@ def test_a_signal_ends_in_one_line_and_keeps_what_was_finished(number: signal.Si
         process = shop.start("agent")
         assert reached.wait(30)
         process.send_signal(number)
-        out, err = process.communicate(timeout=30)
-    line = failed(Ended(process.returncode, out, err), 1, "interrupted")
+        ended = process.ended(30)
+    line = failed(ended, 1, "interrupted")
     assert "9 of 30 results are kept" in line and "--resume" in line
     assert ("SIGTERM" in line) is (number == signal.SIGTERM)
     assert [result["id"] for result in shop.read()["results"]] == list(range(9))
@@ -240,8 +240,8 @@ def test_a_signal_while_waiting_for_the_server_ends_in_one_line(
         process = shop.start(command, *(["REF-001?"] if command == "ask" else []))
         assert reached.wait(30)
         process.send_signal(number)
-        out, err = process.communicate(timeout=30)
-    failed(Ended(process.returncode, out, err), 1, "interrupted")
+        ended = process.ended(30)
+    failed(ended, 1, "interrupted")
     tally.count("survival", f"signal {number.name}")
 
 
@@ -264,7 +264,7 @@ def kill_at_random(shop: Shop, server: FaultyServer, chance: random.Random, *arg
         in_time = process.poll() is None
     finally:
         process.kill()
-        process.communicate()
+        process.ended()
         server.plan = before
     return in_time
 
@@ -297,11 +297,10 @@ def test_a_reader_that_closes_the_output_does_not_end_the_run_without_a_word(sho
     with serving() as server:
         shop.url = server.url
         process = shop.start("agent")
-        assert process.stdout is not None and process.stderr is not None
+
         process.stdout.close()
         err = process.stderr.read()
-        process.wait(30)
-    done = Ended(process.returncode, "", err)
+    done = Ended(process.wait(30), "", err)
     failed(done, 1, "closed the output; [0-9]+ of 30 results are kept")
     with serving() as server:
         shop.url = server.url
@@ -419,6 +418,6 @@ def test_two_runs_at_once_do_not_disturb_each_other(shop: Shop) -> None:
             assert not server.asked("proposal")
         assert (shop.outputs / "agent.journal.jsonl").read_bytes() == journal
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.ended(30)
     assert len(shop.read()["results"]) == 12
     tally.count("survival", "two runs at once", 2)
