@@ -45,7 +45,7 @@ def write_new(content: bytes, path: Path) -> None:
 def create(path: str | Path) -> Path:
     """Build Reservo at `path` and return it; Precondition when the name is taken or its folder does not exist."""
     target = Path(path)
-    if not target.name:  # `.` and `/`: nothing to put a draft beside
+    if target.is_dir():
         raise Precondition(f"{target} is a folder; name a file in it")
     if not target.parent.is_dir():
         raise Precondition(f"the folder {target.parent} does not exist; make it first, or name a file elsewhere")

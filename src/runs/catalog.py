@@ -27,7 +27,8 @@ HOSTILE_SCHEMA = ROOT / "configs" / "hostile.schema.json"
 TEXTS: dict[Language, Literal["query", "es", "vi", "fr"]] = {"en": "query", "es": "es", "vi": "vi", "fr": "fr"}
 REFERENCE_OF_R3 = "^REF-[0-9]{3}$"  # as the schemas have it
 LONGEST_NAME = 200  # characters, as in the schema
-REMEDY = "restore it from the repository or name another file with --data"
+RESTORE = "restore it from the repository or name another file with --data"
+CORRECT = "correct it, or name another file with --data"
 
 
 def load(path: Path = DATA) -> Shop | HostileFile:
@@ -41,8 +42,13 @@ def load(path: Path = DATA) -> Shop | HostileFile:
     if not is_hostile(data) and path.resolve() != DATA.resolve():
         rules["properties"]["queries"]["items"]["required"] = ["id", "ref", *(_texts(data) or ["query"])]
     if fault := _fault(data, rules):
-        raise Precondition(f"{path}: {fault}; {REMEDY}")
+        raise Precondition(f"{path}: {fault}; {_remedy(path)}")
     return cast(Shop | HostileFile, data)  # the schema has just said what it is
+
+
+def _remedy(path: Path) -> str:
+    """What helps against a fault in a data file: ours is in the repository, a reader's own is theirs to correct."""
+    return RESTORE if path.resolve() == DATA.resolve() else CORRECT
 
 
 def products(path: Path) -> list[Product]:
@@ -51,7 +57,7 @@ def products(path: Path) -> list[Product]:
     rules = _rules(SCHEMA)
     rules["required"], rules["properties"] = ["products"], {"products": rules["properties"]["products"], "queries": {}}
     if fault := _fault(data, rules):
-        raise Precondition(f"{path}: {fault}; {REMEDY}")
+        raise Precondition(f"{path}: {fault}; {_remedy(path)}")
     return cast(Shop, data)["products"]
 
 
@@ -74,13 +80,13 @@ def _json(path: Path) -> object:
                 f"{path} is not JSON; a spreadsheet's file goes to 'prepare --data', and the commands after it need no "
                 "--data then"
             ) from None
-        raise Precondition(f"{path} cannot be read ({exc}); {REMEDY}") from None
+        raise Precondition(f"{path} cannot be read ({exc}); {_remedy(path)}") from None
     except FileNotFoundError:
-        raise Precondition(f"{path} is missing; {REMEDY}") from None
+        raise Precondition(f"{path} is missing; {_remedy(path)}") from None
     except OSError as exc:
         raise Precondition(f"{path} cannot be read ({exc.strerror or exc}); {exits.advice(exc)}") from None
     except (ValueError, RecursionError) as exc:
-        raise Precondition(f"{path} cannot be read ({exc}); {REMEDY}") from None
+        raise Precondition(f"{path} cannot be read ({exc}); {_remedy(path)}") from None
 
 
 def _texts(data: Any) -> list[str]:

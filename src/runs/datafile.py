@@ -13,7 +13,7 @@ from src.base.errors import Precondition
 from src.base.paths import ROOT, near
 from src.base.printable import excerpt
 from src.base.records import DataFile, JsonValue
-from src.runs import catalog, store
+from src.runs import catalog, runfile, store
 from src.runs.outputs import Outputs
 
 NAME_IT = "name the data file with --data"
@@ -81,7 +81,7 @@ def asked(outputs: Outputs) -> Path:
     built = built_from(outputs)
     likely = built[0] if built else catalog.DATA
     run = outputs.json("agent")
-    origin = _origin(store.read_json(run, NAME_IT), "provenance", "data") if run.exists() else None
+    origin = _origin(store.read_json(run, runfile.remedy(outputs)), "provenance", "data") if run.exists() else None
     if origin is None or catalog.origin(likely) == origin:
         return likely
     with contextlib.suppress(Precondition):

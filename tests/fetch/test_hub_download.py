@@ -193,7 +193,7 @@ def test_another_variant_is_refused_before_its_first_byte(
     done = script.run()
     assert done.status == 1
     assert found in last_line(done)
-    assert "expected" in last_line(done)
+    assert "the hub offers another file" in last_line(done) and "expected" in last_line(done)
     assert ranges(hub, "a.gguf") == []
     assert script.names() == []
 
@@ -324,7 +324,7 @@ def test_a_wrong_file_under_the_final_name_is_reported_and_left_alone(
     done = script.run()
     assert done.status == 2
     assert "a.gguf" in last_line(done)
-    assert "expected" in last_line(done)
+    assert "the hub offers another file" in last_line(done) and "expected" in last_line(done)
     assert (script.dest / "a.gguf").read_bytes() == body
     assert hub.asked == []
 

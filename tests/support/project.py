@@ -15,6 +15,7 @@ from typing import Any
 
 from src import cli
 from src.base import certificates
+from src.going_further import cli as going_further_cli
 from src.run_sql import cli as run_sql_cli
 from tests.support import forked, inprocess
 from tests.support.inprocess import Ended
@@ -67,7 +68,7 @@ def run(
     A copy of the project needs one, and so do variables that only the interpreter reads.
     """
     argv, env = [*map(str, words)], environment() if env is None else env
-    mains = {"src.cli": cli.main, "src.run_sql": run_sql_cli.main}
+    mains = {"src.cli": cli.main, "src.run_sql": run_sql_cli.main, "src.going_further": going_further_cli.main}
     if root == ROOT and not {"PYTHONIOENCODING", "PYTHONPATH"} & set(env):
         return inprocess.call(mains[program], argv, root, env, stdin)
     done = subprocess.run(
