@@ -122,7 +122,9 @@ def _refused(exc: OSError) -> tuple[int, str]:
         _close_output()
         return 0, ""
     # Subtle: what was opened by its number is named by the number, which tells nobody anything.
-    where = os.fsdecode(exc.filename) if isinstance(exc.filename, str | bytes) else "a file being written"
+    # Of two names, as renaming has, the second is the one that a person knows: the first is a draft's.
+    name = exc.filename2 or exc.filename
+    where = os.fsdecode(name) if isinstance(name, str | bytes) else "a file being written"
     return Precondition.status, f"{exc.strerror or exc}: {where}; {advice(exc)}"
 
 

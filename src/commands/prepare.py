@@ -13,6 +13,12 @@ from src.runs.outputs import Outputs
 from src.runs.own_shop import NOTHING, Wanted
 from src.tools import create, digest
 
+# What may be done about each of SQLite's reasons beside taking another folder. Of a bound it says "disk I/O error".
+BUILDING = {
+    sqlite3.SQLITE_FULL: "free some space, or ",
+    sqlite3.SQLITE_IOERR: "see whether files may be that large (ulimit -f), or ",
+}
+
 
 def prepare(
     outputs: Outputs, data: Path, wanted: Wanted = NOTHING, say: Callable[[str], object] = lambda _: None
@@ -64,13 +70,14 @@ def _create(outputs: Outputs, shop: Shop) -> None:
             raise Precondition(
                 f"{outputs.database} is a link to something that is not there; remove it, or bring that back"
             ) from None
+        if not outputs.database.is_file():
+            raise Precondition(f"{outputs.database} is no file; something else is in its place: move it away") from None
         raise Precondition(
             f"{outputs.database} exists and is never overwritten; start from a fresh copy of the project, "
             "or name another folder with --outputs"
         ) from None
     except sqlite3.Error as exc:
-        full = getattr(exc, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL
-        where = "name another folder with --outputs"
+        why = BUILDING.get(getattr(exc, "sqlite_errorcode", 0) & 0xFF, "")
         raise Precondition(
-            f"{outputs.database} cannot be built ({exc}); {'free some space, or ' if full else ''}{where}"
+            f"{outputs.database} cannot be built ({exc}); {why}name another folder with --outputs"
         ) from None

@@ -49,6 +49,8 @@ def chosen(args: argparse.Namespace) -> Path:
 @contextlib.contextmanager
 def database(path: Path) -> Iterator[Reservo]:
     """Open the lesson's database for one command; Precondition says how to get one."""
+    if path.is_symlink() and not path.exists():
+        raise Precondition(f"{path} is a link to something that is not there; remove it, or bring that back")
     if not path.exists():
         remedy = shell.command("-m", "src.run_sql", "create", str(path))
         raise Precondition(f"no database at {path}; make one with: {remedy}")

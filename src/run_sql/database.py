@@ -52,6 +52,9 @@ def create(path: str | Path) -> Path:
     try:
         write_new(image(), target)
     except FileExistsError:
+        if not target.exists():
+            words = "is a link to something that is not there; remove it, or bring that back"
+            raise Precondition(f"{target} {words}") from None
         raise Precondition(f"{target} exists and is left as it is; name another file, or remove this one") from None
     except OSError as error:
         raise Precondition(f"cannot write {target}: {error.strerror or error}; name a file elsewhere") from None

@@ -58,6 +58,8 @@ def _check_file(outputs: Outputs) -> None:
     database = outputs.database
     if database.is_symlink() and not database.exists():
         raise Precondition(f"{database} is a link to something that is not there; remove it, or bring that back")
+    if database.exists() and not database.is_file():
+        raise Precondition(f"{database} is no file; something else is in its place: move it away")
     if not database.is_file():
         raise Precondition(f"{database} is missing; build it with: {outputs.command('prepare')}")
     for suffix in SIDECARS:

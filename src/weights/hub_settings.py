@@ -22,7 +22,10 @@ def overrides(env: Mapping[str, str] = os.environ) -> dict[str, str | None]:
 
     Raises `Precondition` naming the variable that it would stumble over.
     """
-    changes: dict[str, str | None] = {name: None for name, text in env.items() if _blank(name, text)}
+    # The library brings tqdm, which reads variables of its own on import; its bars are not shown.
+    changes: dict[str, str | None] = {
+        name: None for name, text in env.items() if _blank(name, text) or name.startswith("TQDM_")
+    }
     given = {name: text for name, text in env.items() if name not in changes}
     for name in SECONDS:
         text = given.get(name, "1")
@@ -37,6 +40,8 @@ def overrides(env: Mapping[str, str] = os.environ) -> dict[str, str | None]:
         raise Precondition(
             f"HF_TOKEN_PATH={given['HF_TOKEN_PATH']!r} is a folder; name the file of the token, or unset it"
         )
+    if "HF_HOME" in given and Path(given["HF_HOME"]).exists() and not Path(given["HF_HOME"]).is_dir():
+        raise Precondition(f"HF_HOME={given['HF_HOME']!r} is no folder; name a folder, or unset it")
     # Without it 2.4.0 also asks the hub which tool the environment looks like.
     if "HF_HUB_DISABLE_TELEMETRY" not in given:
         changes["HF_HUB_DISABLE_TELEMETRY"] = "1"

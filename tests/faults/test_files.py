@@ -131,7 +131,21 @@ def test_a_folder_in_the_place_of_a_file_is_reported_by_its_name(name: str, word
     (run.outputs / name).mkdir()
     with serving() as server:
         run.url = server.url
-        failed(run.run(*words), 2, re.escape(name))
+        line = failed(run.run(*words), 2, re.escape(name))
+    assert ".tmp" not in line  # the draft that could not take its place
+
+
+def test_a_bound_on_the_size_of_files_is_named_where_the_database_is_built(tmp_path: Path) -> None:
+    command = ["bash", "-c", 'ulimit -f 4; exec "$@"', "bash", *Shop(tmp_path / "x").command("prepare")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "see whether files may be that large (ulimit -f)" in done.stderr
+    assert not (tmp_path / "x" / "stock.db").exists()
+
+
+@pytest.mark.parametrize("command", ["prepare", "negatives", "agent"])
+def test_a_folder_in_the_place_of_the_database_is_neither_missing_nor_a_copy(command: str, tmp_path: Path) -> None:
+    (tmp_path / "stock.db").mkdir()
+    failed(Shop(tmp_path).run(command), 2, "stock.db is no file; something else is in its place: move it away")
 
 
 @pytest.mark.parametrize("command", ["prepare", "negatives", "exercise", "agent"])

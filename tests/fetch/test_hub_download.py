@@ -229,6 +229,12 @@ def test_settings_without_a_value_count_as_not_set(script: Script, hub: Hub) -> 
     assert script.names() == ["a.gguf", "b.gguf"]
 
 
+def test_a_variable_of_the_progress_bar_that_a_library_brings_is_no_traceback(script: Script) -> None:
+    script.env |= {"TQDM_MININTERVAL": "soon", "TQDM_POSITION": "x"}
+    done = script.run()
+    assert done.returncode == 0, done.stderr
+
+
 def test_an_address_without_a_value_is_the_hubs_own() -> None:
     env = {"HF_ENDPOINT": " ", "HF_TOKEN": "", "PIP_INDEX_URL": "", "HF_HOME": "/somewhere"}
     changes = hub_settings.overrides(env)
@@ -261,6 +267,7 @@ STUMBLES = [
     ("HF_TOKEN", "schlüssel", "an HTTP header cannot carry"),
     ("HF_TOKEN", "a\nb", "an HTTP header cannot carry"),
     ("HF_TOKEN_PATH", "/", "is a folder"),
+    ("HF_HOME", "/dev/null", "is no folder"),
     ("HF_HUB_USER_AGENT_ORIGIN", "ü", "an HTTP header cannot carry"),
 ]
 

@@ -56,6 +56,16 @@ def test_a_missing_database_is_one_line_with_the_command_that_makes_it(tmp_path:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("command", ["demo", "query", "create"])
+def test_a_link_to_nothing_in_the_place_of_the_database_is_called_what_it_is(tmp_path: Path, command: str) -> None:
+    link = tmp_path / "reservo.db"
+    link.symlink_to("nowhere")
+    words = {"demo": ["--db", str(link)], "query": ["SELECT 1", "--db", str(link)], "create": [str(link)]}
+    done = run(command, *words[command])
+    assert (done.status, done.out) == (2, "")
+    assert "reservo.db is a link to something that is not there; remove it" in one_line(done.err)
+
+
 def test_a_file_that_is_no_database_is_one_line(tmp_path: Path) -> None:
     path = tmp_path / "x.db"
     path.write_text("hello")
