@@ -232,7 +232,7 @@ def test_settings_without_a_value_count_as_not_set(script: Script, hub: Hub) -> 
 def test_a_variable_of_the_progress_bar_that_a_library_brings_is_no_traceback(script: Script) -> None:
     script.env |= {"TQDM_MININTERVAL": "soon", "TQDM_POSITION": "x"}
     done = script.run()
-    assert done.returncode == 0, done.stderr
+    assert done.status == 0, done.err
 
 
 def test_an_address_without_a_value_is_the_hubs_own() -> None:
