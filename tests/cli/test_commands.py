@@ -361,7 +361,10 @@ def test_too_little_memory_is_one_line(prepared: Path, monkeypatch: pytest.Monke
     assert_one_line(cli("--outputs", prepared, "evaluate"), 2, "out of memory")
 
 
-@pytest.mark.parametrize("name", ["a b", "a'b", "$(touch owned)", "tab\there", "back\\slash", "esc\x1b[31m", "né"])
+STRANGE = ["a b", "a'b", "$(touch owned)", "tab\there", "back\\slash", "esc\x1b[31m", "né", "new\nline"]
+
+
+@pytest.mark.parametrize("name", STRANGE)
 def test_the_command_of_a_remedy_names_the_folder_and_no_other(name: str, tmp_path: Path) -> None:
     folder = tmp_path / name
     told = cli("--outputs", folder, "negatives").err
