@@ -63,7 +63,8 @@ def beside_another(outputs: Outputs, language: Language) -> Path:
     other = json.loads(json.dumps(run))
     for result in other["results"][::3]:
         result.update(answer=None, error="the model server is gone")
-    page = render.page(run, None, None, language, Other(other, "run-001", None))
+    evaluation, negatives = (store.read_json(outputs.json(name), "") for name in ("evaluation", "negatives"))
+    page = render.page(run, evaluation, negatives, language, Other(other, "run-001", None), ["agent"])
     return store.write_text(outputs.folder / f"beside-{language}.html", page)
 
 

@@ -203,6 +203,31 @@ def test_no_two_outcomes_share_a_sign() -> None:
     assert len(set(signs)) == len(signs) and all(len(sign) == 1 for sign in signs)
 
 
+def lightness(colour: str) -> float:
+    """The relative luminance of `#rrggbb` (WCAG 2.2)."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted([lightness(one), lightness(other)])
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_signs_are_legible_and_faults_differ_from_what_is_right_by_lightness_alone() -> None:
+    """On the light page, the dark and the printed one; axe judges no text of a single sign."""
+    style = (render.HERE / "page.css").read_text(encoding="utf-8")
+    pages = re.findall(r":root \{(.*?)\}", style, re.DOTALL)
+    assert len(pages) == 3
+    for page in pages:
+        colours = dict(re.findall(r"--([\w-]+): (#\w{6});", page))
+        assert contrast(colours["right"], colours["right-ground"]) >= 4.5
+        for outcome in set(verdicts.OUTCOMES) - {"right", "unjudged"}:
+            assert contrast(colours["sign"], colours[outcome]) >= 4.5, outcome
+            assert contrast(colours["right-ground"], colours[outcome]) >= 3, outcome
+
+
 def test_a_stage_that_was_not_reached_is_neither_right_nor_wrong(broken: Outputs) -> None:
     signs = {q["id"]: "".join(sign for _, sign, _ in q["cells"]) for q in questions_of(broken)}
     assert signs[3] == "■–––"  # delete: refused
