@@ -63,8 +63,8 @@ furnish() {
 within() {
     # shellcheck disable=SC2016 # expanded by the inner shell
     unshare --mount sh -c 'mount --rbind /dev "$1/dev" && mount -t proc proc "$1/proc" &&
-        exec chroot "$1" /usr/bin/env -u PIP_FIND_LINKS -u PIP_CONFIG_FILE PATH=/venv/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-            HOME=/root LANG=C.UTF-8 sh -ec "cd /project && $2"' sh "$root" "$1"
+        exec chroot "$1" /usr/bin/env -u PYTHONDONTWRITEBYTECODE -u PIP_FIND_LINKS -u PIP_CONFIG_FILE \
+            PATH=/venv/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 sh -ec "cd /project && $2"' sh "$root" "$1"
 }
 
 skipped=

@@ -14,6 +14,7 @@ import pytest
 
 from tests.faults.rows import ACCEPTED, ROWS, TIMEOUT_S, Row
 from tests.support import tally
+from tests.support.depth import few
 from tests.support.faulty_server import Request, Step, serving
 from tests.support.project import ROOT, Shop, failed, succeeded
 
@@ -54,33 +55,35 @@ def data_file(folder: Path, rows: Sequence[Row]) -> Path:
     return path
 
 
+LATE = [row for row in ROWS if row.kind == SLOW]
+AT_ONCE = [row for row in ROWS if row.kind != SLOW]
+
+
 def run_agent(folder: Path, prepared: Path, stage: str, rows: Sequence[Row]) -> Any:
-    """One run about the rows that wait for their time-out, which is short then, and one about all others."""
-    runs = []
-    for slow in (True, False):
-        shop = Shop(folder / f"slow-{slow}", env=QUICK if slow else PATIENT)
-        shop.outputs.mkdir()
-        shutil.copy(prepared, shop.database)
-        part = [row for row in rows if (row.kind == SLOW) is slow]
-        with serving(faulty(stage)) as server:
-            shop.url = server.url
-            succeeded(shop.run("agent", "--data", str(data_file(shop.outputs, part))))
-        assert shop.database.read_bytes() == prepared.read_bytes()
-        runs.append(shop.read())
-    assert all(run["complete"] is True and run["unchanged"] is True for run in runs)
-    return [result for run in runs for result in run["results"]]
+    """What `agent` made of a generation that fails in every way, between questions that go well."""
+    shop = Shop(folder / "outputs", env=QUICK if rows[0].kind == SLOW else PATIENT)
+    shop.outputs.mkdir()
+    shutil.copy(prepared, shop.database)
+    with serving(faulty(stage)) as server:
+        shop.url = server.url
+        succeeded(shop.run("agent", "--data", str(data_file(shop.outputs, rows))))
+    assert shop.database.read_bytes() == prepared.read_bytes()
+    run = shop.read()
+    assert run["complete"] is True and run["unchanged"] is True
+    return run["results"]
 
 
 @pytest.fixture(scope="module")
 def proposals(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Any:
-    """What `agent` made of a first generation that fails in every way, between questions that go well."""
-    return run_agent(tmp_path_factory.mktemp("proposals"), prepared, "proposal", ROWS)
+    """The first generation fails; one run about the rows that wait for their time-out, and one about all others."""
+    late = run_agent(tmp_path_factory.mktemp("late"), prepared, "proposal", LATE)
+    return late + run_agent(tmp_path_factory.mktemp("proposals"), prepared, "proposal", AT_ONCE)
 
 
-@pytest.fixture(scope="module")
-def answers(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Any:
-    """The same for the second generation."""
-    rows = [row for row in ROWS if row.both]
+@pytest.fixture(scope="module", params=few([AT_ONCE, LATE]), ids=["at once", "late"])
+def answers(tmp_path_factory: pytest.TempPathFactory, prepared: Path, request: pytest.FixtureRequest) -> Any:
+    """The second generation fails."""
+    rows = [row for row in request.param if row.both]
     return run_agent(tmp_path_factory.mktemp("answers"), prepared, "answer", rows)
 
 
@@ -129,20 +132,27 @@ def test_agent_keeps_the_observation_when_the_sentence_fails(answers: Any) -> No
         observed = result["trace"][0]["observation"]["ref"] == "REF-001" and result["answer"] is None
         return observed and re.search(row.says, result["error"]) is not None
 
-    rows = [row for row in ROWS if row.both]
-    assert wrong((row, kept(row)) for row in rows) == []
+    rows = [row for row in ROWS if any(f"[{row.id}]" in result["query"] for result in answers)]
+    assert rows and wrong((row, kept(row)) for row in rows) == []
     tally.count("faults", "agent: a fault in the sentence", len(rows))
 
 
-@pytest.mark.parametrize("stage", ["proposals", "answers"])
-def test_the_questions_in_between_lose_nothing(stage: str, request: pytest.FixtureRequest) -> None:
-    results = request.getfixturevalue(stage)
-    healthy = [result for result in results if result["query"] == f"{HEALTHY_REF}?"]
-    assert len(healthy) == (len(results) + 2) / 2 > 60
-    for result in healthy:
+def healthy(results: Any) -> None:
+    """Check that every other question went well."""
+    asked = [result for result in results if result["query"] == f"{HEALTHY_REF}?"]
+    assert len(asked) >= (len(results) + 1) / 2 > 10
+    for result in asked:
         assert result["error"] is None
         assert [step["observation"] for step in result["trace"]] == [RECORD]
         assert result["answer"]["raw"] == "Stock: 74"
+
+
+def test_the_questions_between_broken_proposals_lose_nothing(proposals: Any) -> None:
+    healthy(proposals)
+
+
+def test_the_questions_between_broken_sentences_lose_nothing(answers: Any) -> None:
+    healthy(answers)
 
 
 @pytest.mark.parametrize("name", ACCEPTED)
