@@ -113,11 +113,11 @@ def run_ask(args: argparse.Namespace) -> None:
 def run_agent(args: argparse.Namespace) -> None:
     """Ask the questions of the data file for this caller."""
     from src.going_further import run
-    from src.runs import catalog, database
+    from src.runs import catalog, database, datafile
 
     outputs = Outputs.named(args.outputs, args.embedded)
     caller = callers.named(args.caller, args.callers)
-    questions = catalog.questions(catalog.load(), "en")
+    questions = catalog.questions(catalog.load(datafile.chosen(outputs, None, note)), "en")
     with database.opened(outputs) as db, _server(args, outputs):
         record = run.ask_all(db, questions, caller, outputs, own(outputs), note)
     say(f"{len(record['results'])} questions of {caller.name}; database unchanged\n{own(outputs).json('agent')}")
@@ -131,11 +131,11 @@ def run_agent(args: argparse.Namespace) -> None:
 def run_evaluate(args: argparse.Namespace) -> None:
     """Measure the last run."""
     from src.going_further import measures, run
-    from src.runs import catalog, store
+    from src.runs import catalog, datafile, store
 
     outputs = Outputs.named(args.outputs, args.embedded)
     record = run.load(own(outputs))
-    found = measures.measures(record, catalog.shop()["products"])
+    found = measures.measures(record, catalog.shop(datafile.chosen(outputs, None, note))["products"])
     path = store.write_json(own(outputs).json("evaluation"), {"caller": record["caller"]["name"], "measures": found})
     say(f"caller               {excerpt(record['caller']['name'])}")
     for name, value in found.items():

@@ -15,7 +15,7 @@ import pytest
 from src.commands.route import MARK
 from tests.support.command import environment
 from tests.support.faulty_server import serving
-from tests.support.project import ROOT, Shop, failed, succeeded
+from tests.support.project import ROOT, Shop, failed, run, succeeded
 from tests.survival.test_interruption import complete, stops_at
 
 UNDER = ["--lang", "es", "--guard-answers", "--jobs", "2"]
@@ -200,3 +200,15 @@ def test_a_folder_that_moves_alone_still_finds_the_projects_own_data(tmp_path: P
         moved.url = server.url
         succeeded(moved.run("agent"))
         succeeded(moved.run("evaluate"))
+
+
+def test_the_third_lesson_asks_the_same_file(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    succeeded(Shop(folder).run("prepare", "--data", str(own_shop(tmp_path))))
+    with serving() as server:
+        env = Shop(folder, server.url).environment()
+        for words in (["agent", "--caller", "shop-north"], ["evaluate"]):
+            done = run("--outputs", folder, *words, program="src.going_further", env=env)
+            assert done.status == 0, done.err
+    made = json.loads((folder / "going-further" / "agent.json").read_text(encoding="utf-8"))
+    assert [result["query"] for result in made["results"]] == ["REF-001?", "REF-002?"]
