@@ -219,6 +219,7 @@ DAMAGED = [
     ("a whole number with a point", lambda data: data["products"][5].update(stock=5.0), "products[5].stock"),
     ("half a surrogate pair", lambda data: data["products"][5].update(name="\ud800"), "products[5].name"),
     ("half a pair in a question", lambda data: data["queries"][5].update(vi="\udfff?"), "queries[5].vi"),
+    ("a name of a megabyte", lambda data: data["products"][5].update(name="P" * 1_000_000), "products[5].name"),
     ("unknown field", lambda data: data["products"][0].update(price=1), "price"),
     ("missing text", lambda data: data["queries"][2].pop("vi"), "'vi' is a required property"),
     ("repeated reference", lambda data: data["products"].append(data["products"][0]), "'REF-000' appears twice"),

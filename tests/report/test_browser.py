@@ -121,6 +121,26 @@ def test_markup_and_script_in_an_answer_are_shown_as_text(driver: Any, broken: O
     assert driver.execute_script("return document.querySelectorAll('script').length") == 1
 
 
+# Ink far outside of its own line, as a letter with two hundred combining marks has it where a font stacks them.
+STRAY = """
+const ink = document.createElement("span");
+ink.textContent = "0";
+ink.style.cssText = `position: relative; top: ${arguments[0]}px`;
+document.querySelector("#q15 summary").append(ink);
+ink.scrollIntoView({block: "center"});
+const box = ink.getBoundingClientRect();
+return document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2) === ink;
+"""
+
+
+@pytest.mark.parametrize(("away", "seen"), [(0, True), (-90, False), (60, False)])
+def test_what_a_question_paints_outside_of_its_box_is_over_no_other_question(
+    driver: Any, right: Outputs, away: int, seen: bool
+) -> None:
+    browser.look(driver, render.report(right))
+    assert driver.execute_script(STRAY, away) is seen
+
+
 def test_each_filter_leaves_the_questions_it_names(driver: Any, broken: Outputs) -> None:
     browser.look(driver, render.report(broken))
     assert len(shown(driver)) == 30
