@@ -64,6 +64,6 @@ install() {
 
 # Fetch the model of the embedded server; needs no network if it is there and correct.
 fetch_model() {
-    say "fetching the embedded model (98 MB) unless it is there, and checking it"
+    say "checking the embedded model, or fetching it (98 MB)"
     "$python" scripts/fetch_model.py --model embedded >/dev/null || exit
 }

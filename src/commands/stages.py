@@ -99,8 +99,8 @@ class Stages:
         try:
             text = json.dumps(json.loads(generation["raw"]), ensure_ascii=True)  # the model prints it over five lines
         except (ValueError, RecursionError):
-            text = BLANK.sub(" ", generation["raw"])
-        return excerpt(collapsed(text, self._("(the same {n} times more)")), SHOWN)
+            text = generation["raw"]
+        return excerpt(BLANK.sub(" ", collapsed(text, self._("(the same {n} times more)"))), SHOWN)
 
     def _show(self, name: str, text: str) -> None:
         """One stage: its name and what it is, then what came of it."""

@@ -54,7 +54,6 @@ def running(log: Path, say: Callable[[str], object], model_key: str = "embedded"
         )
     try:
         url = _announced(child, log)
-        say(f"the embedded model server is ready on {url}")
         with environment.changed({"LLM_BASE_URL": url, "LLM_API_KEY": "", "LLM_API_KEY_FILE": ""}):
             yield
     except ServerUnavailable as exc:

@@ -106,7 +106,7 @@ def test_a_route_that_was_cut_is_finished_by_the_command_that_it_printed(at: int
     assert [mark.parent.name for mark in marks] == [f"run-00{at // 30 + 1}"]
     with serving() as server:
         told = pasted(re.sub(r"LLM_BASE_URL=\S+", f"LLM_BASE_URL={server.url}", line))
-    assert "look at it: " in told
+    assert f"{folder}/run-00{runs}/report.html\n" in told
     assert sorted(path.name for path in folder.glob("run-*")) == [f"run-00{n + 1}" for n in range(runs)]
     for number in range(runs):
         made = Shop(folder / f"run-00{number + 1}")
