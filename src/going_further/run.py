@@ -24,7 +24,9 @@ def again(folder: Outputs, caller: str = "shop-north") -> str:
     embedded = ["--embedded"] if folder.embedded else []
     asking = [] if caller == NOBODY.name else ["--caller", caller]
     words = ("-m", "src.going_further", *embedded, *named, "agent", *asking)
-    return f"run it with: {shell.command(*words, asks_server=not folder.embedded)}"
+    database = folder._replace(folder=folder.folder.parent)
+    first = "" if database.database.exists() else f"{database.command('prepare')} && "
+    return f"run it with: {first}{shell.command(*words, asks_server=not folder.embedded)}"
 
 
 def ask_all(

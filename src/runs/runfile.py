@@ -61,7 +61,8 @@ def remedy(outputs: Outputs) -> str:
     """How to come to an `agent.json` with results."""
     if outputs.journal.exists():
         return f"finish the interrupted run with: {outputs.command('agent', '--resume')}"
-    return f"run the questions first with: {outputs.command('agent')}"
+    first = "" if outputs.database.exists() else f"{outputs.command('prepare')} && "
+    return f"run the questions first with: {first}{outputs.command('agent')}"
 
 
 def load(outputs: Outputs, data: Path, content: Shop | HostileFile, any_call: bool = False) -> Run:

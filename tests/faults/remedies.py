@@ -285,6 +285,7 @@ def foreign_run(world: World) -> None:
 RUNS = [
     Row(RUN_FIRST, "there is no run, evaluate", words("evaluate"), PASTE),
     Row(RUN_FIRST, "there is no run, report", words("report"), PASTE),
+    Row(RUN_FIRST, "there is not even a database", do(gone, ("evaluate",)), PASTE),
     Row(RUN_FIRST, "half a file", do(lambda w: w.write("agent.json", "{"), ("evaluate",)), PASTE),
     Row(RUN_FIRST, "no run in the file", do(lambda w: w.write("agent.json", "[]"), ("report",)), PASTE),
     Row(RUN_FIRST, "a question that was not asked", do(foreign_run, ("evaluate",)), PASTE),
@@ -625,6 +626,7 @@ LESSONS = [
         )
     ],
     Row("run it with: ", "no run of this package", words("evaluate"), PASTE, program="src.going_further"),
+    Row("run it with: ", "not even a database", do(gone, ("report",)), PASTE, program="src.going_further"),
     Row(
         "make a decision first, see: ", "no decision yet", words("log"), PASTE, again=False, program="src.going_further"
     ),
