@@ -23,8 +23,11 @@ from src.base.errors import Interrupted, ServerUnavailable, Terminated
 from src.base.parser import Parser
 from src.run_sql.database import create
 from src.runs.outputs import Outputs
+from tests.support import forked
 from tests.support.command import ROOT, assert_one_line, cli, environment
+from tests.support.depth import few
 from tests.support.faulty_server import Request, Step, serving, wait
+from tests.support.inprocess import Ended
 
 QUESTION = "What is the stock level for REF-000?"
 PROGRAMS = ("src.cli", "src.run_sql")
@@ -82,18 +85,12 @@ def test_a_signal_is_one_line_and_status_1_in_both_programs(program: str, number
         return [wait(30)]
 
     with serving(plan) as server:
-        process = subprocess.Popen(
-            [sys.executable, "-m", program, "ask", QUESTION],
-            cwd=ROOT,
-            env=environment(LLM_BASE_URL=server.url, R3_OUTPUTS=str(folder)),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-        )
+        env = environment(LLM_BASE_URL=server.url, R3_OUTPUTS=str(folder))
+        process = forked.start(program, "ask", QUESTION, env=env)
         assert reached.wait(30)
         process.send_signal(number)
-        _, err = process.communicate(timeout=30)
-    assert (process.returncode, err) == (1, f"python -m {program} ask: {INTERRUPTED[number]}\n")
+        ended = process.ended(30)
+    assert (ended.status, ended.err) == (1, f"python -m {program} ask: {INTERRUPTED[number]}\n")
 
 
 @SIGNALS
@@ -166,7 +163,7 @@ def test_help_for_a_reader_that_is_gone_is_quiet_and_on_a_full_disk_one_line(pro
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("closed", few(["<&- >&- 2>&-", "<&-", ">&-", "2>&-"]))
 @pytest.mark.parametrize(
     ("words", "status"),
     [
@@ -193,7 +190,7 @@ def test_streams_that_the_caller_closed_change_no_status_and_reach_no_file(
 NAMES = ["a b", "x; touch stolen", "$(touch stolen)", "it's", "`touch stolen`"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", few(NAMES, 2))
 def test_a_remedy_names_a_folder_so_that_a_shell_takes_it_for_that_folder(name: str, tmp_path: Path) -> None:
     folder = tmp_path / name
     assert shlex.split(Outputs(folder).command("prepare"))[-2:] == [str(folder), "prepare"]
@@ -208,9 +205,9 @@ def test_a_remedy_names_a_folder_so_that_a_shell_takes_it_for_that_folder(name: 
 
 def missing_reservo(path: Path) -> str:
     """The remedy that the second lesson gives for a database that is not there."""
-    command = [sys.executable, "-m", "src.run_sql", "query", "SELECT 1", "--db", str(path)]
-    done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True)
-    return done.stderr.rpartition("make one with: ")[2]
+    return forked.run("src.run_sql", "query", "SELECT 1", "--db", path, env=environment()).err.rpartition(
+        "make one with: "
+    )[2]
 
 
 def test_both_programs_make_the_default_folder_of_results(tmp_path: Path) -> None:
@@ -227,15 +224,9 @@ def test_both_programs_make_the_default_folder_of_results(tmp_path: Path) -> Non
         assert (folder / name).is_file()
 
 
-def ask(program: str, question: str, folder: Path, **env: str) -> subprocess.CompletedProcess[str]:
+def ask(program: str, question: str, folder: Path, **env: str) -> Ended:
     """Ask in one of the two programs."""
-    return subprocess.run(
-        [sys.executable, "-m", program, "ask", question],
-        cwd=ROOT,
-        env=environment(R3_OUTPUTS=str(folder), **env),
-        capture_output=True,
-        text=True,
-    )
+    return forked.run(program, "ask", question, env=environment(R3_OUTPUTS=str(folder), **env))
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -252,7 +243,7 @@ def test_what_is_wrong_is_said_before_a_model_is_loaded(
     program: str, question: str, env: dict[str, str], says: str, folder: Path
 ) -> None:
     done = ask(program, question, folder, **env)
-    assert (done.returncode, done.stdout) == (2, "") and says in done.stderr and done.stderr.count("\n") == 1
+    assert (done.status, done.out) == (2, "") and says in done.err and done.err.count("\n") == 1
     assert not (folder / "embedded-server.log").exists()
 
 
@@ -260,7 +251,7 @@ def test_what_is_wrong_is_said_before_a_model_is_loaded(
 @pytest.mark.parametrize("value", ["", "0"])
 def test_an_r3_embedded_that_says_no_asks_the_server_of_the_environment(program: str, value: str, folder: Path) -> None:
     done = ask(program, QUESTION, folder, R3_EMBEDDED=value, LLM_BASE_URL="http://127.0.0.1:1", LLM_WAIT_S="0.1")
-    assert done.returncode == 3 and "connection refused" in done.stderr and "starting the embedded" not in done.stderr
+    assert done.status == 3 and "connection refused" in done.err and "starting the embedded" not in done.err
 
 
 def test_evaluate_refuses_to_compare_a_hostile_run_with_another(folder: Path) -> None:
@@ -270,8 +261,8 @@ def test_evaluate_refuses_to_compare_a_hostile_run_with_another(folder: Path) ->
 
 def test_the_second_lesson_says_where_it_waits_on_standard_error(folder: Path) -> None:
     done = ask("src.run_sql", QUESTION, folder, LLM_BASE_URL="http://127.0.0.1:1", LLM_WAIT_S="0.6")
-    assert done.stdout == "" and "waiting for the model server" in done.stderr.splitlines()[0]
-    assert done.returncode == 3 and done.stderr.splitlines()[1].startswith("python -m src.run_sql ask: ")
+    assert done.out == "" and "waiting for the model server" in done.err.splitlines()[0]
+    assert done.status == 3 and done.err.splitlines()[1].startswith("python -m src.run_sql ask: ")
 
 
 def test_the_edge_is_on_the_standard_library_alone(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ class Made:
     folders: list[Path]
 
 
-FEW = ("REF-000", "REF-007", "REF-999")  # out of stock, in stock, unknown
+FEW = ("REF-007", "REF-999")  # in stock, unknown
 
 
 def few(folder: Path) -> Path:
