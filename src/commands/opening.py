@@ -16,7 +16,7 @@ from src.commands.negatives import ALLOWED
 from src.commands.records import Observed
 from src.measures import verdicts
 from src.runs import catalog
-from src.runs.results import meaning
+from src.runs.results import explained
 from src.tools import create, readonly
 
 FORBIDDEN = {"outil": "delete", "arguments": {"ref": "REF-000"}}
@@ -41,7 +41,6 @@ def _outcome(made: Observed, language: Language) -> None:
     if made["observation"] is not None:
         words = "\n".join([*made["sql"], dumps(made["observation"])])
     else:
-        means = meaning(made["refusal"], language)
-        words = made["refusal"] + (f" ({means})" if means else "")
+        words = explained(made["refusal"], language)
         words = words if made["sql"] else _("{why}; no SQL was run").format(why=words)
     layout.signed("    ", verdicts.mark("refused" if made["observation"] is None else "right"), words)

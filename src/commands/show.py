@@ -30,4 +30,5 @@ def digests(result: Negatives | Run, language: Language = "en") -> str:
     _ = translator(language).gettext
     before, after = _("before"), _("after")
     width = max(len(before), len(after))
-    return f"  {before:<{width}} {result['digest_before']}\n  {after:<{width}} {result['digest_after']}"
+    both = ((before, result["digest_before"]), (after, result["digest_after"]))
+    return "\n".join(wrapped(str(digest), f"  {name:<{width}} ") for name, digest in both)

@@ -14,7 +14,7 @@ from src.base.messages import N_, translator
 from src.base.printable import dumps, excerpt
 from src.base.records import Delivered, Language, Reply, Result, Step
 from src.measures import verdicts
-from src.runs.results import CHECKS, refused_by
+from src.runs.results import CHECKS, explained, refused_by
 from src.wording.check import FAULTS
 from src.wording.deliver import REASONS
 
@@ -49,7 +49,8 @@ class Stages:
     """The view of one question: give it what `agent.run` tells, then the whole result to `end`."""
 
     def __init__(self, db: sqlite3.Connection, question: str, language: Language) -> None:
-        self._ = translator(language).gettext
+        self._to = translator(language)
+        self._ = self._to.gettext
         self._labels = max(layout.cells(self._(name)) for name in NOTES)  # columns
         self._proposed = False
         self._sql: list[str] = []
@@ -70,7 +71,7 @@ class Stages:
         """Show what stopped the question, or the verdict on its sentence; and what a customer would get."""
         found = verdicts.faults(result)
         if (check := refused_by(result)) is not None:
-            self._show("check", excerpt(result["error"] or "", SHOWN))
+            self._show("check", excerpt(explained(result["error"] or "", self._to.language), SHOWN))
             self._verdict("refused", self._("refused by the check: {check}").format(check=self._(check)))
         elif result["error"]:
             self._show("error", excerpt(result["error"], SHOWN))

@@ -136,7 +136,8 @@ def test_a_refused_proposal_shows_its_check_and_no_sql(make: Make, capsys: pytes
     capsys.readouterr()
     assert main(["--outputs", str(outputs.folder), "ask", "REF-012?"]) == 1
     out = capsys.readouterr().out
-    assert "Outil interdit ou appel mal formé" in out and "■ refused by the check: tool and shape" in out
+    assert "Outil interdit ou appel mal formé (forbidden tool or malformed call)" in " ".join(out.split())
+    assert "■ refused by the check: tool and shape" in out
     assert "SQL" not in out and "\n  answer" not in out
 
 
