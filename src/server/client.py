@@ -9,7 +9,7 @@ A kept-alive connection would save half a millisecond, and would have to ask aga
 import json
 import socket
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import Any, TypeVar, cast
 
@@ -26,7 +26,8 @@ from src.server.settings import Settings
 
 CONNECT_S = 5.0  # a local server accepts at once; a missing one should not cost a whole timeout
 OTHERS = (*failures.UNREADABLE, RuntimeError)  # the last one: no thread for the deadline
-REFUSALS = (codes.bad_request, codes.unauthorized, codes.forbidden, codes.unprocessable_entity)
+UNDERSTOOD = (codes.bad_request, codes.unprocessable_entity)  # the request was read, and lacks what it has to hold
+REFUSALS = (*UNDERSTOOD, codes.unauthorized, codes.forbidden)
 EXTENSIONS = {"cache_prompt"}  # of a request: fields that only llama.cpp has
 LLAMA = {"build_info", "default_generation_settings"}  # one of them is in every /props of llama.cpp
 REPLY_BYTES = 8 << 20  # 8 MiB: far above 100 tokens, so that odd but whole answers are stored rather than lost
@@ -91,10 +92,10 @@ class Client:
             return body
         return cast(Sent, {name: value for name, value in body.items() if name not in EXTENSIONS})
 
-    def takes_questions(self, seconds: float) -> bool:
+    def takes_questions(self, seconds: float, refusals: Collection[int] = REFUSALS) -> bool:
         """Whether a request without a question is refused as one: for servers that offer nothing else to ask."""
         status, body = self._json("POST", "/v1/chat/completions", seconds, {})
-        return status in REFUSALS and isinstance(body, dict) and ("error" in body or "detail" in body)
+        return status in refusals and isinstance(body, dict) and ("error" in body or "detail" in body)
 
     def _json(
         self, method: str, path: str, seconds: float, body: Mapping[str, object] | None = None

@@ -16,7 +16,7 @@ from requests import codes
 
 from src.base import shell
 from src.base.errors import ServerUnavailable
-from src.server.client import CONNECT_S, Client
+from src.server.client import CONNECT_S, UNDERSTOOD, Client
 from src.server.failures import TooSlow, UnknownHost, Unreachable, Untrusted
 from src.server.reply import BadReply, TransportFailure
 from src.server.settings import BASE_URL
@@ -130,6 +130,8 @@ def _state(client: Client, seconds: float) -> State:
     if status in NO_GET:  # it takes questions only; the first one will tell
         return State()
     if status in (codes.unauthorized, codes.forbidden):
+        if client.takes_questions(seconds, UNDERSTOOD):  # the key is right, and for questions only
+            return State()
         return State(f"HTTP {status}", 0, "check LLM_API_KEY, or LLM_API_KEY_FILE")
     if status in LOADING:
         return _loading(status, wait_s)
@@ -146,7 +148,10 @@ def _health(client: Client, seconds: float) -> State | None:
         return None
     if status == codes.ok and isinstance(body, dict) and body.get("status") == "ok":
         return State()
-    return _loading(status, client.config.wait_s) if status in LOADING else None
+    if status not in LOADING:
+        return None
+    # A gateway calls itself unwell for any of its models. While llama.cpp loads, it refuses this request as well.
+    return State() if client.takes_questions(seconds, UNDERSTOOD) else _loading(status, client.config.wait_s)
 
 
 def _loading(status: int, wait_s: float) -> State:

@@ -21,6 +21,7 @@ TIMINGS: Final = ("prompt_n", "prompt_ms", "predicted_n", "predicted_ms", "cache
 ENDS = {"stop", "eos", "eos_token", "end_turn", "stop_sequence", "complete"}
 CUTS = {"length", "max_tokens", "model_length", "max_output_tokens"}
 ERROR_FIELDS = ("message", "detail", "errors")  # beside `error`: llama-cpp-python and TGI, FastAPI, Cloudflare
+GZIP = b"\x1f\x8b"
 MOST_DIGITS = 4000
 MOST = 1e9  # tokens or ms in one of the numbers above; a larger one is not a measurement
 
@@ -103,6 +104,10 @@ def _json(body: bytes) -> JsonValue:
         value: JsonValue = json.loads(body.decode("utf-8"), object_pairs_hook=_exact_keys, parse_int=_whole)
         return value
     except UnicodeDecodeError as exc:
+        if body.startswith(GZIP):
+            raise BadReply(
+                "the reply is compressed, though this program asks that none be: look at the proxy"
+            ) from None
         raise BadReply(f"the reply is not UTF-8 text (byte {exc.start})") from None
     except RecursionError:
         why = "nested too deeply"
@@ -132,8 +137,12 @@ def _ending(choice: Choice) -> str:
 
 
 def _error(choice: JsonValue) -> str:
-    """The words of the error that a choice holds, empty for a choice without one."""
-    return reported({"error": choice.get("error")}) if isinstance(choice, dict) else ""
+    """The words of the error or of the refusal that a choice holds, empty for a choice without one."""
+    if not isinstance(choice, dict):
+        return ""
+    message = choice.get("message")
+    refusal = message.get("refusal") if isinstance(message, dict) else None
+    return reported({"error": choice.get("error") or refusal})
 
 
 def reported(reply: JsonValue) -> str:

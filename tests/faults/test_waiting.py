@@ -88,6 +88,37 @@ def test_a_health_page_that_fails_is_not_a_model_that_is_loading(
             ready(client(server.url, wait_s=1))
 
 
+UNDERSTOOD = http(b'{"error":{"message":"Field required: messages"}}', "422 Unprocessable Entity")
+DENIED = http(b'{"error":{"message":"Missing scopes: model.read"}}', "403 Forbidden")
+UNWELL = http(b'{"status":"degraded"}', "503 Service Unavailable")
+
+
+@pytest.mark.parametrize(
+    ("health", "models"),
+    [(NOT_FOUND, DENIED), (UNWELL, None), (http(b"", "504 Gateway Timeout"), DENIED)],
+    ids=["a key for questions only", "another of the gateway's models is down", "nothing but questions"],
+)
+def test_a_server_that_understands_a_question_is_ready_whatever_its_pages_say(
+    health: bytes, models: bytes | None, in_a_hurry: None
+) -> None:
+    def plan(request: Request) -> Sequence[Step] | None:
+        if request.path == "/v1/chat/completions":
+            return [send(UNDERSTOOD)]
+        page = health if request.path == "/health" else models
+        return [send(page)] if page else None
+
+    with serving(plan) as server:
+        assert ready(client(server.url, wait_s=1)) == []
+
+
+@pytest.mark.parametrize("status", ["401 Unauthorized", "403 Forbidden"])
+def test_a_key_that_fits_for_nothing_is_still_missed(status: str, in_a_hurry: None) -> None:
+    with serving(lambda _: [send(http(b'{"error":{"message":"no key"}}', status))]) as server:
+        with pytest.raises(ServerUnavailable, match=r"check LLM_API_KEY"):
+            ready(client(server.url, wait_s=1))
+        assert {request.path for request in server.requests} <= {"/health", "/v1/models", "/v1/chat/completions"}
+
+
 def test_a_server_that_is_slow_to_everything_is_given_longer_each_time(in_a_hurry: None) -> None:
     """Each page takes three times as long as the first look allows; somebody listens, so LLM_WAIT_S applies."""
     with serving(lambda _: [wait(0.6), send(http(b'{"status":"ok"}'))]) as server:

@@ -4,6 +4,7 @@ The words of the server are told, and no question is lost for what nobody needs.
 python -m pytest tests/properties/test_replies.py
 """
 
+import gzip
 import json
 from typing import Any
 
@@ -59,6 +60,17 @@ def test_an_error_in_the_middle_of_an_answer_is_told_too(error: dict[str, Any], 
     with pytest.raises(BadReply, match=f"the server reports: .*{WORDS}"):
         read_reply(json.dumps(body).encode())
     tally.count("properties", "read_reply: an error told")
+
+
+def test_a_refusal_of_the_model_is_told_in_its_words() -> None:
+    body = {"choices": [{"finish_reason": "stop", "message": {"content": None, "refusal": "I cannot help with that"}}]}
+    with pytest.raises(BadReply, match="the server reports: I cannot help with that"):
+        read_reply(json.dumps(body).encode())
+
+
+def test_a_reply_that_a_proxy_compressed_is_called_that() -> None:
+    with pytest.raises(BadReply, match="the reply is compressed, though"):
+        read_reply(gzip.compress(json.dumps({"choices": [GOOD]}).encode()))
 
 
 TOKENS = ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "1" * 5000]
