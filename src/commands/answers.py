@@ -37,7 +37,7 @@ class Answers:
         elif self._total <= EACH:
             self._line(result)
         elif self._done % (self._total // LINES_PER_RUN) == 0 or self._done == self._total:
-            note(f"{self._done} of {self._total} questions")
+            note(f"{self._done}/{self._total} questions")
 
     def _line(self, result: Result) -> None:
         found = facts.establish(result)

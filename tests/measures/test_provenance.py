@@ -152,7 +152,8 @@ def test_reproduce_without_the_template_library_says_so_in_one_line_and_ends_wel
     assert main(["--outputs", str(tmp_path), "reproduce"]) == 0
     told = capsys.readouterr()
     assert told.err.count("no report: the report needs Jinja2") == 1 and "python -m src.cli reproduce:" not in told.err
-    assert "look at it:" not in told.out and (tmp_path / "run-001" / "evaluation.json").is_file()
+    folder = tmp_path / "run-001"
+    assert told.out.splitlines()[-1] == str(folder) and (folder / "evaluation.json").is_file()
 
 
 def test_reproduce_with_a_file_it_cannot_use_makes_no_folder(

@@ -150,7 +150,7 @@ def test_a_long_run_has_a_status_line_now_and_then_and_no_line_for_each(capsys: 
         answers({"query": QUESTION, "proposal": None, "trace": [], "answer": None, "error": "x", "seconds": 1.0})
     told = capsys.readouterr()
     assert told.out == "" and LINES_PER_RUN <= told.err.count("\n") <= LINES_PER_RUN + 1
-    assert told.err.endswith(f"{many} of {many} questions\n")
+    assert told.err.endswith(f"{many}/{many} questions\n")
 
 
 @pytest.mark.parametrize(
