@@ -15,6 +15,7 @@ from src.base.printable import dumps, excerpt
 from src.base.records import Delivered, Language, Reply, Result, Step
 from src.measures import verdicts
 from src.runs.results import CHECKS, explained, refused_by
+from src.wording.asked import form
 from src.wording.check import FAULTS
 from src.wording.deliver import REASONS
 
@@ -27,7 +28,7 @@ REPEATED = re.compile(r"(.{8,200}?)\1{2,}", re.DOTALL)
 NOTES = {
     N_("question"): "",
     N_("proposal"): N_("what the model suggests; it can do no more than suggest"),
-    N_("check"): N_("our code decides: JSON, one of two tools, REF- and three digits"),
+    N_("check"): N_("our code decides: JSON, one of two tools, {form}"),
     N_("SQL"): N_("the only statement there is, ours, on a file opened read-only"),
     N_("observation"): N_("what was read: this is what is true"),
     N_("answer"): N_("the model’s sentence, often in French, as the prompts are"),
@@ -94,7 +95,7 @@ class Stages:
             "observation": self._("made from the observation, in place of the model’s sentence"),
         }
         why = "; ".join(self._(REASONS[reason]) for reason in given["reasons"])
-        self._verdict("right", words.get(given["source"], why))
+        self._verdict("other" if given["source"] == "question" else "right", words.get(given["source"], why))
 
     def _generated(self, generation: Reply) -> str:
         try:
@@ -108,7 +109,8 @@ class Stages:
         label = self._(name)
         head = f"  {label}{' ' * (self._labels - layout.cells(label))}  "
         if NOTES[name]:
-            layout.put((head, "strong"), (layout.wrapped(self._(NOTES[name]), head).removeprefix(head), "aside"))
+            what = self._(NOTES[name]).format(form=form())
+            layout.put((head, "strong"), (layout.wrapped(what, head).removeprefix(head), "aside"))
             head = " " * layout.cells(head)
         if text:
             layout.put((head, "strong"), layout.wrapped(text, head).removeprefix(head))

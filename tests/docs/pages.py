@@ -85,4 +85,6 @@ def same_in_every_language(command: str) -> str:
     for query in json.loads((ROOT / "data" / "products.json").read_text(encoding="utf-8"))["queries"]:
         for field in ("query", "es", "vi", "fr"):
             text = text.replace(f'"{query[field]}"', f'"question {query["id"]}"')
-    return text
+    # A page's own questions are in its language: those of `ask`, and those of a file.
+    text = re.sub(r'\bask "(?!question \d)[^"]*"', 'ask "a question"', text)
+    return re.sub(r"^printf .* (?=> questions\.csv)", "printf questions ", text)
