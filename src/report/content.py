@@ -5,6 +5,7 @@ business, and nothing here knows HTML.
 """
 
 from collections import Counter
+from string import ascii_lowercase
 
 from src.base.messages import N_, Translator
 from src.base.records import JsonValue, Run
@@ -56,6 +57,7 @@ def content(run: Run, evaluation: JsonValue, negatives: JsonValue, to: Translato
         "outcomes": [(key, sign, _(words), counts[key]) for key, (sign, words) in OUTCOMES.items() if counts[key]],
         "signs": {key: (sign, _(words)) for key, (sign, words) in OUTCOMES.items()},
         "filters": [(key, _(words), flags[key]) for key, words in filters.items() if flags[key]],
+        "letters": dict(zip((key for key in filters if flags[key]), ascii_lowercase, strict=False)),
         "time": time,
         "split": pictures.split(time, to),
         "bars": pictures.bars(results, time),

@@ -9,7 +9,7 @@ const count = document.getElementById("count");
 const boxes = [...form.querySelectorAll("input[name=show]")];
 const questions = [...document.querySelectorAll(".q")].map((row) => ({
   row,
-  flags: row.dataset.flags.split(" "),
+  flags: row.dataset.flags, // the letters of the filters that show it
   text: row.textContent.toLowerCase(),
   cells: [],
 }));
@@ -59,7 +59,7 @@ function open(row) {
 }
 
 function filter() {
-  const wanted = boxes.filter((box) => box.checked).map((box) => box.value);
+  const wanted = boxes.filter((box) => box.checked).map((box) => box.dataset.letter);
   const words = find.value.trim().toLowerCase();
   let shown = 0;
   for (const { row, flags, text, cells } of questions) {
@@ -81,7 +81,8 @@ let stepped = null;
 function step(direction) {
   const here = questions.findIndex(({ row }) => row === document.activeElement.closest(".q") || row.id === place());
   const beyond = direction > 0 ? questions.slice(here + 1) : questions.slice(0, Math.max(here, 0)).reverse();
-  const next = beyond.find(({ row, flags }) => !row.hidden && !flags.includes("clean"));
+  const clean = boxes.find((box) => box.value === "clean")?.dataset.letter;
+  const next = beyond.find(({ row, flags }) => !row.hidden && !flags.includes(clean));
   if (!next) return say(count.dataset.end);
   if (stepped) stepped.open = false;
   stepped = next.row.open ? null : next.row; // what the reader has opened stays open

@@ -119,6 +119,7 @@ class Page(TypedDict):
     outcomes: list[tuple[str, str, str, int]]  # key, sign, words, questions
     signs: dict[str, tuple[str, str]]  # sign and words by outcome
     filters: list[tuple[str, str, int]]  # key, words, questions
+    letters: dict[str, str]  # one for each of the filters, which the page has in its stead
     time: Times
     split: list[Part]
     bars: Bars

@@ -11,7 +11,7 @@ from src.report.records import Panel
 
 PAGE_BYTES = 2_000_000
 REST_BYTES = 150_000  # style, script, measures, refusals, conditions
-LINE_BYTES = 100  # of a question without details, its bar among the times included, and without its text and flags
+LINE_BYTES = 100  # of a question without details, its bar among the times included, and without its text
 MARK_BYTES = 150  # of a question's mark in the strip at the top
 DETAILS_BYTES = 700  # of a question's details without its texts
 LEAST_BYTES = 200_000  # for details, however many questions there are
@@ -21,7 +21,7 @@ STRIP = 2_000  # questions from which on the lines are the strip
 def lay_out(questions: list[Panel]) -> None:
     """Set `detailed` of each question, in one pass over them."""
     each = LINE_BYTES + (MARK_BYTES if len(questions) < STRIP else 0)
-    lines = sum(_bytes(q["line"]) + len(" ".join(q["flags"])) for q in questions)
+    lines = sum(_bytes(q["line"]) for q in questions)
     room = max(LEAST_BYTES, PAGE_BYTES - REST_BYTES - each * len(questions) - lines)
     for question in sorted(questions, key=_rank):  # stable: then in the order of the run
         room -= DETAILS_BYTES + sum(map(_bytes, _texts(question)))
