@@ -49,7 +49,7 @@ def run_once(outputs: Outputs, asked: Route, cases: Sequence[object], finish: st
 
     `full` begins with one question in full.
     """
-    note(f"== the whole route, into {outputs.folder}")
+    note(f"== results go to {outputs.folder}")
     with recovery.exclusive(outputs, note):
         if not outputs.json("prepare").exists():
             for begun in (outputs.database, outputs.shop):  # of this run, which was killed before it had recorded them

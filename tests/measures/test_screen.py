@@ -96,7 +96,7 @@ def test_results_go_to_stdout_and_progress_to_stderr_and_the_page_is_last(
 ) -> None:
     serve()
     lines, err = reproduced(tmp_path, capsys)
-    assert err == f"== the whole route, into {tmp_path / 'run-001'}\n"
+    assert err == f"== results go to {tmp_path / 'run-001'}\n"
     assert lines[-1] == str(tmp_path / "run-001" / "report.html") and not any("==" in line for line in lines)
     assert sum("The verdict" in line for line in lines) == 1 and len(lines) < 75
     assert not any("\x1b" in line for line in lines)
