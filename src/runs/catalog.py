@@ -71,11 +71,11 @@ def _json(path: Path) -> object:
     from src.runs.store import read_bytes  # with OpenSSL; `--help` reads this module too
 
     try:
-        text = read_bytes(path).decode("utf-8")
+        text = read_bytes(path).decode("utf-8-sig")  # an editor's byte order mark says nothing
         # JSON Schema takes 5.0 for an integer, we do not: a number with a point stays a text, which the schema refuses
         return json.loads(text, parse_float=str)
     except json.JSONDecodeError as exc:
-        if text.lstrip("\ufeff \t\r\n")[:1] not in ("{", "["):
+        if text.lstrip()[:1] not in ("{", "["):
             raise Precondition(
                 f"{path} is not JSON; a spreadsheet's file goes to 'prepare --data', and the commands after it need no "
                 "--data then"

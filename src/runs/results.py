@@ -45,7 +45,8 @@ def read_another(result: Result) -> tuple[str, str] | None:
     """Return the reference asked about and the other one that was read, e.g. `("REF-012", "REF-007")`; else `None`.
 
     No check before the database can know this: the question's own `ref` is for measuring only. Hostile questions have
-    none, so nothing can be said about them.
+    none, so nothing can be said about them. What a customer gets is decided without it, by the question's text:
+    `wording.asked`.
     """
     if not result["trace"] or "ref" not in result:
         return None

@@ -92,6 +92,8 @@ BAD_ROWS = [
     ("REF-004,Mug,1.5", "not a whole number without separators: 1.5"),
     ("REF-004,Mug,1.234", "not a whole number without separators: 1.234"),
     ('REF-004,Mug,"1,234"', "not a whole number without separators: 1,234"),
+    ("REF-004,Mug,5.000", "not a whole number without separators: 5.000"),
+    ('REF-004,Mug,"5,000"', "not a whole number without separators: 5,000"),
     ("REF-004,Mug,1 234", "not a whole number without separators: 1 234"),
     ("REF-004,Mug,5 pcs", "not a whole number without separators: 5 pcs"),
     ("REF-004,Mug,١", "not a whole number"),
@@ -233,7 +235,7 @@ def test_own_questions_may_be_json_beside_products_in_json(tmp_path: Path) -> No
 
 def test_products_in_json_without_questions_get_made_ones(tmp_path: Path) -> None:
     products = json.dumps({"products": [{"ref": "REF-001", "name": "Mug", "stock": 12}]})
-    assert prepare(tmp_path, products, name="mine.json").status == 0
+    assert prepare(tmp_path, "\ufeff" + products, name="mine.json").status == 0  # as an editor saves it
     assert len(shop_of(tmp_path)["queries"]) == 2
 
 

@@ -137,6 +137,15 @@ def test_another_form_of_reference_is_found_the_same_way(
             cached.cache_clear()
 
 
+@pytest.mark.parametrize("ref", ["SKU-00042", "AB1234", "4006381333931", "A-B-7"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_sentence_may_name_a_reference_of_any_form(ref: str, language: str) -> None:
+    product: Product = {"ref": ref, "name": "Mug, red", "stock": 1234}
+    for seen in (product, UNKNOWN):
+        assert check.faults(check.sentence(seen, ref, language), seen, ref) == []
+    assert check.faults(f"{ref}: 5", product, ref) != []
+
+
 def test_a_long_question_is_read_in_time_that_grows_with_its_length() -> None:
     text = "REF-" + "0-" * 50_000 + " REF-1" * 5_000
     assert len(asked.written(text)) < 200
