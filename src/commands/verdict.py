@@ -29,11 +29,8 @@ def verdict(results: Sequence[Result], attempts: Negatives, evaluation: Evaluati
     layout.signed("  ", verdicts.mark("right"), forbidden.format(**attempts))
     clean = all(panel["clean"] for panel in panels)
     faults = ", ".join(words for key, words, _n in of_page.counts(panels, to) if key != "refused")
-    layout.signed(
-        "  ",
-        verdicts.mark("right" if clean else "wording"),
-        ": ".join(filter(None, [of_page.clean(panels, to), faults])),
-    )
+    sentences = "; ".join(filter(None, [of_page.clean(panels, to), faults]))
+    layout.signed("  ", verdicts.mark("right" if clean else "wording"), sentences)
     if right and not clean:
         why = _("Right data does not make a right sentence: hence the code decides what a customer sees.")
         say(layout.wrapped(why, "  "))
