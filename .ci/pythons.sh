@@ -78,7 +78,7 @@ for entry in $PYTHONS; do
     furnish "$debian"
     within "$python -m venv /venv && python -m pip install --disable-pip-version-check --quiet --require-hashes -r configs/dev.lock"
     within "python -c 'import sqlite3, sys; print(\"== pythons: Python\", sys.version.split()[0], \"SQLite\", sqlite3.sqlite_version)'"
-    within "python -m unittest discover -s tests && python -m pytest -q --suites -p no:cacheprovider -n auto --dist worksteal $SUITES"
+    within "python -m compileall -q src && python -m unittest discover -s tests && python -m pytest -q --suites -p no:cacheprovider -n auto --dist worksteal $SUITES"
     rm -rf "$root"
 done
 [ -z "$skipped" ] || say "skipped:$skipped"

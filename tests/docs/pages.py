@@ -65,7 +65,7 @@ def project_copy(folder: Path) -> Path:
 
 def shell_environment() -> dict[str, str]:
     """The machine's environment, and the interpreter of this test run as `python`."""
-    return environment(PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    return environment(PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}", PYTHONDONTWRITEBYTECODE="")
 
 
 def english(page: Path) -> Path:

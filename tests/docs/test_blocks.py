@@ -24,7 +24,7 @@ LIMIT_S = 1500
 ASKS_30_QUESTIONS = "src.cli agent"
 # Pages for a reader who has gone README.md's route, results and all.
 AFTER_THE_ROUTE = {"MEASURES.md", "EXERCISE.md", "EXERCISE.es.md", "EXERCISE.vi.md"}
-ASKS_ITSELF = "YOUR_SHOP"  # a dozen questions of its own to the real model
+ASKS_ITSELF = ("YOUR_SHOP", "EXTENDING")  # questions of its own to the real model
 PROMPT = "): "  # how every prompt of the exercise ends
 
 # Every block that this suite does not run, with its reason: a new one has to be entered here.

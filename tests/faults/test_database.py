@@ -189,8 +189,11 @@ def test_a_folder_that_cannot_be_written_ends_in_one_line(shop: Shop, tmp_path: 
     succeeded(shop.run("exercise"))
 
 
-def test_a_database_that_cannot_be_locked_is_not_called_damaged(tmp_path: Path, prepared: Path) -> None:
+def test_a_database_that_cannot_be_locked_is_not_called_damaged(
+    tmp_path: Path, prepared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shutil.copy(prepared, tmp_path / "stock.db")
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, timeout=0.1))  # five seconds by default
     other = sqlite3.connect(tmp_path / "stock.db", isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     try:

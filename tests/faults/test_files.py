@@ -166,6 +166,7 @@ def test_a_bound_on_the_size_of_files_is_not_a_file_in_use(run: Shop) -> None:
     assert done.returncode == 2 and "ulimit -f" in done.stderr and done.stderr.count("\n") == 1, done.stderr
 
 
+@pytest.mark.model
 def test_a_link_in_the_place_of_the_servers_log_is_replaced_and_not_followed(run: Shop, tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.write_text("mine")

@@ -55,7 +55,7 @@ class Script:
 
     def environment(self) -> dict[str, str]:
         quick = {"HF_HUB_DOWNLOAD_TIMEOUT": "1", "HF_HUB_ETAG_TIMEOUT": "1", "HF_HOME": str(self.home)}
-        return {**clean_environment(), **quick, **self.env}
+        return {**clean_environment(), "PYTHONDONTWRITEBYTECODE": "1", **quick, **self.env}
 
     def run(self, *args: str, model: str = "tiny") -> Ended:
         with self.start(*args, model=model) as process:

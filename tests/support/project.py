@@ -28,9 +28,12 @@ LIMIT_S = 120  # for one command: reached only when it hangs
 
 
 def environment(**values: str) -> dict[str, str]:
-    """The shell's environment without the variables that would redirect the program."""
+    """The shell's environment without the variables that would redirect the program.
+
+    No bytecode is written: on a full disk Python leaves half of it behind as if it were whole.
+    """
     kept = {key: value for key, value in os.environ.items() if not key.upper().startswith(STRANGE)}
-    return {**kept, **values}
+    return {**kept, "PYTHONDONTWRITEBYTECODE": "1", **values}
 
 
 def snapshot(folder: Path) -> dict[str, str]:

@@ -182,7 +182,7 @@ def test_a_process_that_is_gone_altogether_is_noticed(shop: Shop) -> None:
     """The port is closed, as after the death of the server's process."""
     reached = threading.Event()
     with serving(blocks_at(5, reached)) as server:
-        shop.url = server.url
+        shop.url, shop.env["LLM_TIMEOUT_S"] = server.url, "1"
         process = shop.start("agent")
         assert reached.wait(30)
         server.socket.close()
