@@ -117,7 +117,12 @@ HOW = [
     ("http://127.0.0.1:1", True, "", "add --embedded, or once: export R3_EMBEDDED=1"),
     (BASE_URL, False, "", "set LLM_BASE_URL to a server of yours; sh scripts/quickstart.sh brings"),
     ("http://127.0.0.1:1", False, "", "start the server there, or look at LLM_BASE_URL; sh scripts/quickstart.sh"),
-    (BASE_URL, True, "docker compose run --rm --no-deps app", "start it with: docker compose up -d server"),
+    (
+        BASE_URL,
+        True,
+        "docker compose run --rm --no-deps app",
+        "start it with: docker compose up -d server (or server-cpu)",
+    ),
     ("http://a:1", True, "docker compose run --rm --no-deps app", "start the server there, or look at LLM_BASE_URL"),
 ]
 

@@ -196,6 +196,12 @@ DATABASE = [
     ),
     Row("remove it, or bring that back", "a dangling link, prepare", do(dangling, ("prepare",)), gone),
     Row(
+        "something else is in its place: move it away",
+        "a folder named stock.db",
+        do(gone, lambda w: w.shop.database.mkdir(), ("prepare",)),
+        lambda w: w.shop.database.rmdir(),
+    ),
+    Row(
         "remove it, or bring that back",
         "a dangling link, negatives",
         do(dangling, ("negatives",)),
@@ -709,7 +715,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "it was deleted": (HUB, "it was deleted"),
     "nothing was put in its place": (HUB, "it was deleted"),
     "it is left as it is: move it away or delete it, then run this command again": (
-        "tests/faults/test_remedies.py",
+        HUB,
         "left as it is: move it away",
     ),
     "what was received is kept in": ("tests/cli/test_exits.py", "what was received is kept"),
@@ -728,6 +734,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "too many requests": (HUB, "asks to wait"),
     "example: HF_ENDPOINT=https://huggingface.co": (HUB, "HF_ENDPOINT"),
     "name the file of the token, or unset it": (HUB, "HF_TOKEN_PATH"),
+    "name a folder, or unset it": (HUB, "HF_HOME"),
     "it pins the hash of": ("tests/fetch/test_wheel_download.py", "is missing"),
     "fetch it with": ("tests/faults/test_remedies.py", "fetch it with: "),
 }

@@ -331,7 +331,7 @@ def test_a_wrong_file_under_the_final_name_is_reported_and_left_alone(
     done = script.run()
     assert done.status == 2
     assert "a.gguf" in last_line(done)
-    assert "the hub offers another file" in last_line(done) and "expected" in last_line(done)
+    assert "left as it is: move it away" in last_line(done) and "expected" in last_line(done)
     assert (script.dest / "a.gguf").read_bytes() == body
     assert hub.asked == []
 
