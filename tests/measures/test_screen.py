@@ -20,6 +20,7 @@ from src.measures import verdicts
 from src.runs import database, provenance
 from tests.measures.conftest import Make
 from tests.support.command import ROOT, environment
+from tests.support.depth import few
 from tests.support.instant_server import InstantServer, honest, reply
 from tests.support.terminal import typed
 
@@ -45,7 +46,7 @@ def reproduced(folder: Path, capsys: pytest.CaptureFixture[str], *words: str) ->
     return told.out.splitlines(), told.err
 
 
-@pytest.mark.parametrize("columns", [60, 80, 120])
+@pytest.mark.parametrize("columns", few([60, 80, 120]))
 @pytest.mark.parametrize("language", messages.LANGUAGES)
 def test_no_line_is_wider_than_the_terminal_and_every_word_is_in_the_readers_language(
     serve: Serve,

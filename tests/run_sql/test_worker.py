@@ -195,7 +195,7 @@ def test_a_process_that_is_stuck_is_given_up(own: Reservo, monkeypatch: pytest.M
 def test_closing_dropping_and_ending_leave_no_process_and_no_descriptor(reservo: Path) -> None:
     gc.collect()
     before = (processes(os.getpid()), len(list(Path("/proc/self/fd").iterdir())))
-    for _ in range(5):
+    for _ in range(2):
         con = open_reservo(reservo)
         assert run_sql(COUNT, con) == FIVE
         con.close()
