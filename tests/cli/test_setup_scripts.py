@@ -108,6 +108,20 @@ def test_packages_that_cannot_be_had_are_one_line_and_the_next_run_tries_again(s
         ended = sh(folder, script, PYTHON=sys.executable, PIP_EXTRA_INDEX_URL="", **nothing)
         last_line(ended, "could not be installed", "check the network", ".venv/pip.log")
         assert not list((folder / ".venv").glob("*.done"))
+    environments_python_finds_the_project_from_anywhere(folder, tmp_path)
+
+
+def environments_python_finds_the_project_from_anywhere(folder: Path, elsewhere: Path) -> None:
+    """Also where PYTHONSAFEPATH hides the current folder."""
+    for cwd in (folder, elsewhere):
+        done = subprocess.run(
+            [folder / ".venv" / "bin" / "python", "-m", "src.cli", "--outputs", cwd / "made", "prepare"],
+            cwd=cwd,
+            env=environment(PYTHONSAFEPATH="1"),
+            capture_output=True,
+            text=True,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.fixture
