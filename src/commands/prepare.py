@@ -1,6 +1,7 @@
 """`prepare`: build the database that the agent will only ever read, and record its digest."""
 
 import os
+import resource
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -12,12 +13,6 @@ from src.runs import catalog, datafile, own_shop, provenance, store
 from src.runs.outputs import Outputs
 from src.runs.own_shop import NOTHING, Wanted
 from src.tools import create, digest
-
-# What may be done about each of SQLite's reasons beside taking another folder. Of a bound it says "disk I/O error".
-BUILDING = {
-    sqlite3.SQLITE_FULL: "free some space, or ",
-    sqlite3.SQLITE_IOERR: "see whether files may be that large (ulimit -f), or ",
-}
 
 
 def prepare(
@@ -77,7 +72,17 @@ def _create(outputs: Outputs, shop: Shop) -> None:
             "or name another folder with --outputs"
         ) from None
     except sqlite3.Error as exc:
-        why = BUILDING.get(getattr(exc, "sqlite_errorcode", 0) & 0xFF, "")
+        why = _remedy(getattr(exc, "sqlite_errorcode", 0) & 0xFF)
         raise Precondition(
             f"{outputs.database} cannot be built ({exc}); {why}name another folder with --outputs"
         ) from None
+
+
+def _remedy(code: int) -> str:
+    """What helps beside another folder; of a bound on the size of files SQLite says "disk I/O error"."""
+    if code == sqlite3.SQLITE_FULL:
+        return "free some space, or "
+    bound = resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY
+    return (
+        "files may not be that large here (ulimit -f): raise it, or " if code == sqlite3.SQLITE_IOERR and bound else ""
+    )

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
-from src.base import shell
+from src.base import disk, shell
 from src.base.errors import Precondition
 from src.base.printable import dumps, loads
 from src.going_further.access import DECISIONS, MALFORMED, Decision
@@ -49,7 +49,7 @@ class DecisionLog:
                     line = b"\n" + line
                 if os.write(handle, line) != len(line):
                     raise OSError("the disk is full")
-                os.fsync(handle)
+                disk.sync(handle)
             finally:
                 os.close(handle)
         except OSError as exc:

@@ -4,7 +4,6 @@ An existing file is never touched, whatever it holds. The data is fixed, so two 
 """
 
 import contextlib
-import os
 import secrets
 import sqlite3
 from pathlib import Path
@@ -35,8 +34,6 @@ def write_new(content: bytes, path: Path) -> None:
     try:
         with draft.open("xb") as file:
             file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
         tools.publish(draft, path)
     finally:
         draft.unlink(missing_ok=True)

@@ -94,6 +94,7 @@ def test_a_file_system_that_forces_nothing_to_the_disk_is_written_to(
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(os, "fsync", lacking)
+    succeeded(Shop(run.outputs.parent / "new").run("prepare"))
     with serving() as server:
         run.url = server.url
         succeeded(run.run("agent"))
@@ -138,7 +139,7 @@ def test_a_folder_in_the_place_of_a_file_is_reported_by_its_name(name: str, word
 def test_a_bound_on_the_size_of_files_is_named_where_the_database_is_built(tmp_path: Path) -> None:
     command = ["bash", "-c", 'ulimit -f 4; exec "$@"', "bash", *Shop(tmp_path / "x").command("prepare")]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and "see whether files may be that large (ulimit -f)" in done.stderr
+    assert done.returncode == 2 and "files may not be that large here (ulimit -f): raise it" in done.stderr
     assert not (tmp_path / "x" / "stock.db").exists()
 
 
