@@ -1,4 +1,4 @@
-"""How deep a run of the tests goes: `--quick` leaves out the tests that a marker calls deep, and the last line says so.
+"""How deep a run of the tests goes: `--quick` leaves out the tests that a marker calls deep; the last line counts both.
 
 The markers and their reasons are in pyproject.toml, what each adds in docs/CONTRIBUTING.md. `scripts/test.sh` gives
 `--quick` unless it is asked for `--all`; `python -m pytest` by itself runs whatever it is pointed at.
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 DEEP = ("model", "mutation", "kill", "slow")
-LEFT_OUT: pytest.StashKey[Counter[str]] = pytest.StashKey()
+COUNTS: pytest.StashKey[Counter[str]] = pytest.StashKey()  # the tests that were collected, by marker; "" for the quick
 
 
 def few(rows: Sequence[Any], kept: int = 1, mark: str = "slow") -> list[Any]:
@@ -31,7 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Prepare the counts; the generated tests read their depth on import."""
-    config.stash[LEFT_OUT] = Counter()
+    config.stash[COUNTS] = Counter()
     if config.getoption("quick"):
         os.environ.setdefault("HYPOTHESIS_PROFILE", "quick")
 
@@ -43,41 +43,42 @@ def deep(item: pytest.Item) -> str:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the deep tests, or put the longest first, so that no worker finishes long after the others."""
+    config.stash[COUNTS].update(map(deep, items))
     if not config.getoption("quick"):
         items.sort(key=lambda item: deep(item) != "model")
         return
-    left_out = [item for item in items if deep(item)]
-    config.stash[LEFT_OUT].update(map(deep, left_out))
-    config.hook.pytest_deselected(items=left_out)
+    config.hook.pytest_deselected(items=[item for item in items if deep(item)])
     items[:] = [item for item in items if not deep(item)]
 
 
-def not_run(left_out: Counter[str]) -> str:
-    """The last line of a run: what was left out, and what runs it."""
-    if not left_out:
-        return ""
-    kinds = ", ".join(f"{name} {left_out[name]}" for name in DEEP if left_out[name])
-    return f"not run: {left_out.total()} deeper tests ({kinds}); run them too with: sh scripts/test.sh --all"
+def counted(counts: Counter[str], quick: bool) -> str:
+    """The last line of a run: how many tests of each depth there are, and what runs those that were left out."""
+    deeper = counts.total() - counts[""]
+    kinds = ", ".join(f"{name} {counts[name]}" for name in DEEP if counts[name])
+    if not deeper:
+        return f"run: {counts['']} quick tests"
+    if not quick:
+        return f"run: {counts['']} quick tests and {deeper} deeper ({kinds})"
+    return f"run: {counts['']} quick tests; not run: {deeper} deeper ({kinds}): sh scripts/test.sh --all"
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
     """Hand the counts of a worker to the one that reports, which prints its line after everything else."""
-    left_out = session.config.stash[LEFT_OUT]
+    counts = session.config.stash[COUNTS]
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
-        output["left_out"] = dict(left_out)
+        output["depths"] = dict(counts)
     yield
-    line = not_run(left_out)
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if line and output is None and reporter is not None:
-        reporter.write_line(line)
+    if output is None and reporter is not None and session.config.getoption("suites"):
+        reporter.write_line(counted(counts, session.config.getoption("quick")))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: object) -> None:
-    """Take over what a worker of pytest-xdist left out; all of them collect the same tests."""
+    """Take over what a worker of pytest-xdist counted; all of them collect the same tests."""
     config, output = getattr(node, "config", None), getattr(node, "workeroutput", None)
     if isinstance(config, pytest.Config) and output:
-        config.stash[LEFT_OUT].clear()
-        config.stash[LEFT_OUT].update(output["left_out"])
+        config.stash[COUNTS].clear()
+        config.stash[COUNTS].update(output["depths"])
