@@ -71,7 +71,7 @@ def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
         output["depths"] = dict(counts)
     yield
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if output is None and reporter is not None and session.config.getoption("suites"):
+    if output is None and counts and reporter is not None and session.config.getoption("suites"):
         reporter.write_line(counted(counts, session.config.getoption("quick")))
 
 
