@@ -41,7 +41,7 @@ make_venv() {
 install() {
     stamp=.venv/$(basename "$1").done
     cmp -s "$1" "$stamp" && return
-    say "installing the packages of $1 (each checked against its hash)"
+    say "installing the packages of $1 (checked by hash)"
     log=.venv/pip.log
     # Settings for another place than .venv do not apply here.
     if ! (unset PIP_TARGET PIP_PREFIX PIP_ROOT && PIP_USER=0 "$python" -m pip install --disable-pip-version-check \
