@@ -423,7 +423,7 @@ SETTINGS = [
     ),
 ]
 SERVER = [
-    Row(LATER, "the model is loading", words("agent"), World.mended, 3, status("503 Wait", b"{}", "/health")),
+    Row(LATER, "the model is loading", words("agent"), World.mended, 3, status("503 Wait")),
     Row(LATER, "a slow server", do(env(LLM_WAIT_S="1.2"), ("agent",)), World.mended, 3, lambda r: [wait(3)]),
     Row(
         BROKEN, "it hangs up on everything", do(env(LLM_WAIT_S="0.2"), ("agent",)), World.mended, 3, lambda r: [hang_up]
