@@ -76,6 +76,12 @@ def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Half as many workers again as there are cores: a third of the time of these tests is waiting for time-outs."""
+    return max(2, 3 * (os.cpu_count() or 1) // 2)
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: object) -> None:
     """Take over what a worker of pytest-xdist counted; all of them collect the same tests."""
     config, output = getattr(node, "config", None), getattr(node, "workeroutput", None)
