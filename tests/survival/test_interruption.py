@@ -313,11 +313,10 @@ def small_disk(folder: Path, size: str) -> Iterator[bool]:
     """A file system of that size on `folder` while the block runs; false where this user may not mount one."""
     folder.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
-    mounted = subprocess.run(command, check=False, capture_output=True).returncode == 0
     try:
-        yield mounted
+        yield subprocess.run(command, check=False, capture_output=True).returncode == 0
     finally:
-        if mounted:
+        if folder.is_mount():  # also where Ctrl-C came before the command that mounts it ended
             subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
