@@ -355,7 +355,7 @@ ENVELOPE = (
 )
 ENCODING = bodies(
     "encoding",
-    "not UTF-8",
+    "not UTF-8|the reply is compressed",
     byte_ff=BODY.replace(b"REF-001", b"REF-\xff01"),
     latin=BODY.replace(b"REF", b"R\xc9F"),
     overlong=BODY.replace(b"REF", b"R\xc0\x80F"),
