@@ -63,7 +63,7 @@ def sh(folder: Path, script: str, *words: str, **env: str) -> Ended:
     done = subprocess.run(
         ["sh", f"scripts/{script}", *words],
         cwd=folder,
-        env=environment(**env),
+        env=environment(PYTEST_XDIST_AUTO_NUM_WORKERS="2", **env),
         capture_output=True,
         text=True,
         timeout=120,
@@ -193,7 +193,7 @@ def test_ctrl_c_ends_the_run_and_all_that_its_tests_started(tmp_path: Path) -> N
     program = subprocess.Popen(
         ["sh", "scripts/test.sh", "tests/tiny/test_long.py"],
         cwd=folder,
-        env=environment(),
+        env=environment(PYTEST_XDIST_AUTO_NUM_WORKERS="2"),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,

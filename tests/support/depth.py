@@ -76,8 +76,10 @@ def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
+def pytest_xdist_auto_num_workers() -> int | None:
     """Half as many workers again as there are cores: a third of the time of these tests is waiting for time-outs."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None  # pytest-xdist takes that number
     return max(2, 3 * (os.cpu_count() or 1) // 2)
 
 
