@@ -4,9 +4,9 @@ A question of a file is about the reference beside it, else about the one that i
 checked: that a question is in the language that is said.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import cast
 
 from src.base.errors import Precondition
 from src.base.paths import ROOT, near
@@ -22,47 +22,36 @@ UNKNOWN_EACH = 10  # of so many questions one is about a product that does not e
 MOST_UNKNOWN = 3
 
 
-class Line(NamedTuple):
-    """A question of a reader's file."""
-
-    where: int  # its line, or its place in a JSON list, from 1 on
-    text: str
-    ref: str  # empty where the file does not say it
-
-
 def from_file(path: Path, language: Language) -> list[Query]:
     """Return the questions of a CSV or JSON file; `Precondition` naming the bad ones."""
-    table = shop_csv.Table(path)
-    lines = list(_json_lines(path) if shop_csv.is_json(path) else _csv_lines(path, table))
+    is_json = shop_csv.is_json(path)
+    table = _json_table(path) if is_json else shop_csv.read(path, shop_csv.QUESTION_COLUMNS, optional=("ref",))
     queries: list[Query] = []
-    for where, text, ref in lines:
+    for row in table.rows:
+        text, ref = row.cells["question"], row.cells.get("ref", "")
         named = asked.asked(text).references
         about_it = ref or (named[0] if len(named) == 1 else "")
         if not is_question(text):
-            table.faults.append((where, "the question is empty or not text"))
+            table.faults.append((row.line, "the question is empty or not text"))
         elif not about_it:
             what = f"names {', '.join(named)}" if named else "names no reference"
-            table.faults.append((where, f"the question {what}: say in a column ref which it is about"))
+            place = "key" if is_json else "column"
+            table.faults.append((row.line, f"the question {what}: say in a {place} ref which it is about"))
         elif not REFERENCE.fullmatch(about_it):
-            table.faults.append((where, f"{excerpt(about_it)} is not of the form {asked.form()}"))
+            table.faults.append((row.line, f"{excerpt(about_it)} is not of the form {asked.form()}"))
         else:
             queries.append(_query(len(queries), about_it, language, text))
-    table.check(bool(lines))
+    table.check()
     return queries
 
 
-def _csv_lines(path: Path, table: shop_csv.Table) -> Iterator[Line]:
-    read = shop_csv.read(path, shop_csv.QUESTION_COLUMNS, optional=("ref",))
-    table.faults += read.faults
-    yield from (Line(row.line, row.cells["question"], row.cells.get("ref", "")) for row in read.rows)
-
-
-def _json_lines(path: Path) -> Iterator[Line]:
+def _json_table(path: Path) -> shop_csv.Table:
     """The questions of a JSON list of texts, or of objects with `question` and perhaps `ref`."""
     remedy = 'write a list such as [{"question": "Is REF-000 left?", "ref": "REF-000"}]'
     listed = store.read_json(path, remedy)
-    if not isinstance(listed, list):
-        raise Precondition(f"{path} is not a list of questions; {remedy}")
+    if not isinstance(listed, list) or not listed:
+        raise Precondition(f"{path} holds no list of questions; {remedy}")
+    table = shop_csv.Table(path, unit="item")
     for place, item in enumerate(listed, 1):
         record = {"question": item} if isinstance(item, str) else item
         if not isinstance(record, dict) or not set(record) <= {"question", "ref"}:
@@ -70,7 +59,8 @@ def _json_lines(path: Path) -> Iterator[Line]:
         text, ref = record.get("question", ""), record.get("ref", "")
         if not isinstance(text, str) or not isinstance(ref, str):
             raise Precondition(f"{path}: item {place} has something else than texts; {remedy}")
-        yield Line(place, text, ref)
+        table.rows.append(shop_csv.Row(place, {"question": text, "ref": ref}))
+    return table
 
 
 def _query(identifier: int, ref: str, language: Language, text: str) -> Query:

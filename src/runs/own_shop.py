@@ -83,7 +83,7 @@ def from_rows(path: Path) -> tuple[list[Product], list[str]]:
         else:
             whole = cast(re.Match[str], WHOLE.fullmatch(stock))
             products.append({"ref": ref, "name": name, "stock": int(whole[1])})
-    table.check(bool(table.rows))
+    table.check()
     ignored = ", ".join(map(excerpt, table.ignored))
     return products, [f"columns that are not used: {ignored}"] if ignored else []
 

@@ -52,14 +52,15 @@ class Table:
     rows: list[Row] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)  # other columns, as they are named
     faults: list[tuple[int, str]] = field(default_factory=list)
+    unit: str = "line"  # what rows are counted by
 
-    def check(self, any_rows: bool) -> None:
+    def check(self) -> None:
         """Raise `Precondition` where a row is bad, naming the first `NAMED` of those, or where there is none at all."""
-        if not self.faults and any_rows:
+        if not self.faults and self.rows:
             return
         if not self.faults:
             raise Precondition(f"{self.path} holds nothing below its header; add a row")
-        lines = [f"line {line}: {why}" for line, why in sorted(self.faults)]
+        lines = [f"{self.unit} {line}: {why}" for line, why in sorted(self.faults)]
         more = [f"… and {len(lines) - NAMED} more"] if len(lines) > NAMED else []
         rows = "1 bad row" if len(lines) == 1 else f"{len(lines)} bad rows"
         raise Precondition(

@@ -73,7 +73,7 @@ def read_bytes(path: Path) -> bytes:
 def read_json(path: Path, remedy: str) -> JsonValue:
     """Return what a JSON file holds; `Precondition` says that it is missing or damaged, and the remedy."""
     try:
-        return loads(read_bytes(path).decode("utf-8"), number=finite)
+        return loads(read_bytes(path).decode("utf-8-sig"), number=finite)  # an editor's byte order mark says nothing
     except FileNotFoundError:
         raise Precondition(f"{path} is missing; {remedy}") from None
     except OSError as exc:

@@ -248,8 +248,9 @@ def test_products_in_json_without_questions_get_made_ones(tmp_path: Path) -> Non
         ("q.csv", "question,ref\n,REF-001\n", "line 2: the question is empty"),
         ("q.csv", "text\nIs REF-001 left?\n", "line 1 lacks question: text; it must name the columns question"),
         ("q.csv", "question\n", "holds nothing below its header"),
-        ("q.json", "[]", "holds nothing"),
-        ("q.json", '{"question": "REF-001?"}', "is not a list of questions"),
+        ("q.json", "[]", "holds no list of questions; write a list such as"),
+        ("q.json", '{"question": "REF-001?"}', "holds no list of questions"),
+        ("q.json", '["REF-001?",\n\n"How many mugs?"]', "item 2: the question names no reference: say in a key ref"),
         ("q.json", '[{"query": "REF-001?"}]', "item 1 is not a question"),
         ("q.json", '["REF-001?", 5]', "item 2 is not a question"),
         ("q.json", '[{"question": 5}]', "item 1 has something else than texts"),
@@ -260,6 +261,12 @@ def test_a_bad_question_is_named_and_nothing_is_built(name: str, text: str, said
     ended = prepare(tmp_path, MUGS, "--questions", tmp_path / name)
     assert ended.status == 2 and said in ended.err
     assert not (tmp_path / "outputs").exists()
+
+
+def test_a_json_file_of_questions_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    (tmp_path / "q.json").write_text('\ufeff["Is REF-001 left?"]', encoding="utf-8")
+    assert prepare(tmp_path, MUGS, "--questions", tmp_path / "q.json").status == 0
+    assert [query["query"] for query in shop_of(tmp_path)["queries"]] == ["Is REF-001 left?"]
 
 
 def test_ways_to_say_what_is_asked_exclude_each_other(tmp_path: Path) -> None:
