@@ -6,6 +6,7 @@ need no model start at once.
 """
 
 import argparse
+import codecs
 import contextlib
 import errno
 import os
@@ -19,7 +20,7 @@ from typing import NoReturn
 from src.base import shell
 from src.base.errors import CommandError, Interrupted, Precondition, Terminated, interruption
 from src.base.parser import Parser
-from src.base.printable import visible
+from src.base.printable import in_ascii, visible
 
 SEE = "see the path and its permissions"
 AGAIN = " and run it again"
@@ -77,11 +78,12 @@ def _prepare_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 (open to the end)
+    codecs.register_error(in_ascii.__name__, in_ascii)
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            # A terminal that knows no accents still gets the line. What comes in is decoded as arguments are: a byte
-            # that is not text stays recognisable, and never becomes some other text.
-            stream.reconfigure(errors="surrogateescape" if stream is sys.stdin else "backslashreplace")
+            # A terminal that knows no accents or signs still gets the line. What comes in is decoded as arguments are:
+            # a byte that is not text stays recognisable, and never becomes some other text.
+            stream.reconfigure(errors="surrogateescape" if stream is sys.stdin else in_ascii.__name__)
 
 
 def terminate(_number: int, _frame: FrameType | None) -> NoReturn:

@@ -16,12 +16,22 @@ from typing import NoReturn
 from src.base.records import JsonValue
 
 EXCERPT = 200  # characters of foreign text in one of our messages
+# What stands for our signs and marks where the terminal's encoding lacks them; the signs stay apart from each other.
+ASCII = str.maketrans("✓✗∅≠■’“”«»–—·", '+x0/#\'""""---') | str.maketrans({"…": "...", "→": "->"})
 UNUSUAL = re.compile("[^\n -~]")  # all but printable ASCII and the line ends of the indentation
 
 
 def visible(text: str) -> str:
     """Return `text` with each character that is not printable as its escape, e.g. ESC as `\\x1b`."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def in_ascii(exc: UnicodeError) -> tuple[str, int]:
+    """Say what a stream cannot encode (for `codecs.register_error`): our signs by others, the rest as escapes."""
+    if not isinstance(exc, UnicodeEncodeError):
+        raise exc
+    lacking = exc.object[exc.start : exc.end]
+    return lacking.translate(ASCII).encode("ascii", "backslashreplace").decode(), exc.end
 
 
 def is_question(text: str) -> bool:

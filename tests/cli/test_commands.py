@@ -18,8 +18,10 @@ from typing import Any
 import pytest
 
 from src import __version__
+from src.base.printable import ASCII
 from src.commands import negatives, stages
 from src.commands.entries import COMMANDS
+from src.measures import verdicts
 from src.tools import digest
 from tests.support import forked, stranger
 from tests.support.command import ROOT, Ended, assert_one_line, cli, environment, snapshot
@@ -302,6 +304,13 @@ def test_a_reader_that_has_seen_enough_ends_the_command_quietly(prepared: Path) 
 def test_a_terminal_without_accents_still_shows_the_refusals(prepared: Path) -> None:
     ended = cli("--outputs", prepared, "negatives", PYTHONIOENCODING="ascii")
     assert (ended.status, ended.err) == (0, "") and r"mal form\xe9" in ended.out
+
+
+def test_a_terminal_without_signs_gets_others_that_differ_as_well(prepared: Path) -> None:
+    ended = cli("--outputs", prepared, "reproduce", "--opening", PYTHONIOENCODING="ascii")
+    assert "    + SELECT" in ended.out and r"    # Outil interdit ou appel mal form\xe9" in ended.out
+    signs = [sign.translate(ASCII) for sign, _ in verdicts.OUTCOMES.values()]
+    assert len(set(signs)) == len(signs) and "".join(signs).isascii()
 
 
 def test_a_folder_that_cannot_be_written_is_named(prepared: Path, tmp_path: Path) -> None:
