@@ -6,10 +6,20 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from src.base import layout
 from src.base.printable import excerpt
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
+
+
+class Help(argparse.RawDescriptionHelpFormatter):
+    """`argparse`'s help with the lines of its notes as they are written, in the width of the terminal."""
+
+    def _fill_text(self, text: str, _width: int, _indent: str) -> str:
+        """Wrap each line for itself; one with a command stays whole, so that it can be pasted."""
+        rest = "  " if text[:1].islower() else ""  # a label; a command's summary is a sentence
+        return "\n".join(line if "python -m" in line else layout.wrapped(line, rest=rest) for line in text.split("\n"))
 
 
 class Parser(argparse.ArgumentParser):
@@ -21,9 +31,9 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {excerpt(message)}{dash}; see {self.prog} --help\n")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Name what is unknown here, where it is known whether a text was expected."""
+        """Name what is unknown here, where the command is known, and whether it expects a text."""
         found, unknown = super().parse_known_args(args, namespace)
-        if unknown and self._takes_a_text():
+        if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         return found, unknown
 

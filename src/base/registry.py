@@ -10,7 +10,7 @@ from pathlib import Path
 
 from src import __version__
 from src.base.exits import Handler
-from src.base.parser import Parser
+from src.base.parser import Help, Parser
 
 Option = Callable[[Parser], object]
 EMBEDDED = "use the model server of the xllamacpp wheel (CPU)"
@@ -51,12 +51,11 @@ class Registry:
 
         `--embedded`, `--outputs` and `--debug` may stand before or after the command.
         """
-        raw = argparse.RawDescriptionHelpFormatter
         made = Parser(
             prog=self.prog,
             description=self.description,
             epilog=self.epilog,
-            formatter_class=raw,
+            formatter_class=Help,
             parents=[_common(EMBEDDED)],
         )
         made.add_argument("--version", action="version", version=f"r3 {__version__}")
@@ -68,7 +67,7 @@ class Registry:
                 help=entry.summary,
                 description=entry.summary,
                 epilog=entry.notes,
-                formatter_class=raw,
+                formatter_class=Help,
                 parents=[_common(EMBEDDED if entry.asks_model else argparse.SUPPRESS)],
             )
             for add in entry.options:

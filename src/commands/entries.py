@@ -17,11 +17,13 @@ from src.commands import options
 if TYPE_CHECKING:
     from src.runs.outputs import Outputs
 
-EPILOG = """the tutorial's order: prepare, agent, negatives, evaluate, exercise
-start here: python -m src.cli prepare, then exercise (no model is needed)
-without Docker and GPU: python -m src.cli --embedded reproduce
-exit status: 0 done, 1 a check failed or the command was interrupted, 2 something is missing or the arguments are
-wrong, 3 the model server cannot be reached or gave up"""
+EPILOG = (
+    "the tutorial's order: prepare, agent, negatives, evaluate, exercise\n"
+    "start here: python -m src.cli prepare, then exercise (no model is needed)\n"
+    "without Docker and GPU: python -m src.cli --embedded reproduce\n"
+    "exit status: 0 done, 1 a check failed or the command was interrupted, 2 something is missing or the arguments "
+    "are wrong, 3 the model server cannot be reached or gave up"
+)
 SERVER = "a model server (--embedded, or LLM_BASE_URL)"
 OWN_DATA = "data/products.json"
 REMEMBERED = "the one of prepare"
@@ -175,7 +177,7 @@ def exercise(args: argparse.Namespace) -> None:
     "Ask one question of your own and see its stages.",
     f"needs:  prepare, and {SERVER}\n"
     "writes: ask.json, or where there is one ask-002.json, ...\n"
-    'example: python -m src.cli --embedded ask "What is the stock level for REF-000?"',
+    'example: python -m src.cli --embedded ask "Is REF-012 available?"',
     options.language("delivered sentence"),
     options.guard_answers(default=True),
     options.json,

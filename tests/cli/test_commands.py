@@ -287,6 +287,19 @@ def test_every_command_has_help_and_takes_the_common_options_on_either_side(prep
     assert cli("negatives", "--outputs", prepared).status == 0
 
 
+@pytest.mark.parametrize("columns", [60, 80])
+def test_help_fits_the_terminal_except_for_commands_to_paste(columns: int) -> None:
+    for name in ("", *COMMANDS.commands):
+        below = cli(*name.split(), "--help", COLUMNS=str(columns)).out.partition("\n\n")[2]  # without the usage
+        wide = [line for line in below.splitlines() if len(line) > columns]
+        assert below and all("python -m" in line for line in wide), (name, wide)
+
+
+def test_an_unknown_option_is_named_with_the_command_whose_help_lists_the_right_ones() -> None:
+    said = "python -m src.cli agent: unrecognized arguments: --lnag es; see python -m src.cli agent --help\n"
+    assert cli("agent", "--lnag", "es").err == said
+
+
 def test_embedded_is_taken_by_every_command_and_shown_where_a_model_is_asked(prepared: Path) -> None:
     assert {entry.name for entry in COMMANDS.commands.values() if entry.asks_model} == {"agent", "ask", "reproduce"}
     for entry in COMMANDS.commands.values():
