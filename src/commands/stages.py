@@ -22,7 +22,7 @@ from src.wording.deliver import REASONS
 SHOWN = 300  # characters of a foreign text
 JUDGED = 2_000  # characters that are searched for repetitions
 BLANK = re.compile(r"[ \n]+")  # any other white space is shown as what it is
-REPEATED = re.compile(r"(.{8,200}?)\1{2,}", re.DOTALL)
+REPEATED = re.compile(r"(?<!\S)(\S.{6,200}?)(?: \1){2,}(?!\S)", re.DOTALL)  # whole words, three times at least
 
 # The stages in their order, and what each is.
 NOTES = {
@@ -38,12 +38,13 @@ NOTES = {
 
 
 def collapsed(text: str, more: str = "(the same {n} times more)") -> str:
-    """Return a text with what it repeats said once, since small models loop: `No idea. … (the same 7 times more)`."""
+    """Return a text on one line, with what it repeats said once: `No idea. … (the same 7 times more)`; small models loop."""
+    line = BLANK.sub(" ", text)
 
     def once(loop: re.Match[str]) -> str:
-        return f"{loop[1].rstrip()} … {more.format(n=len(loop[0]) // len(loop[1]) - 1)} "
+        return f"{loop[1]} … {more.format(n=len(loop[0]) // (len(loop[1]) + 1))}"
 
-    return REPEATED.sub(once, text[:JUDGED]) + text[JUDGED:]
+    return REPEATED.sub(once, line[:JUDGED]) + line[JUDGED:]
 
 
 class Stages:
@@ -102,7 +103,7 @@ class Stages:
             text = json.dumps(json.loads(generation["raw"]), ensure_ascii=True)  # the model prints it over five lines
         except (ValueError, RecursionError):
             text = generation["raw"]
-        return excerpt(BLANK.sub(" ", collapsed(text, self._("(the same {n} times more)"))), SHOWN)
+        return excerpt(collapsed(text, self._("(the same {n} times more)")), SHOWN)
 
     def _show(self, name: str, text: str) -> None:
         """One stage: its name and what it is, then what came of it."""

@@ -419,6 +419,9 @@ def test_a_clone_can_be_tried_with_the_systems_python_alone(tmp_path: Path) -> N
         ("Stock: 12. Stock: 12.", "Stock: 12. Stock: 12."),
         ("ha ha ha ha", "ha ha ha ha"),
         ("First. " + "La réponse est 3.\n\n" * 4 + "La", "First. La réponse est 3. … (the same 3 times more) La"),
+        ("No idea. No idea.\n\n" * 3, "No idea. … (the same 5 times more) "),
+        ("La référence de la référence de la référence de", "La référence de la référence de la référence de"),
+        ("La" + " référence de la" * 9, "La référence de la … (the same 8 times more)"),
     ],
 )
 def test_what_a_model_repeats_is_shown_once(text: str, shown: str) -> None:
