@@ -323,18 +323,23 @@ class AskedAgain(TypedDict):
     error: str  # of the first time
 
 
-class Run(TypedDict):
+class Integrity(TypedDict):
+    """Whether a run is one: of all its questions, one model and one database."""
+
+    complete: bool  # every question has a result, and one model gave them all
+    mixed: NotRequired[dict[str, list[str]]]  # the models, or builds, that the replies name where they are several
+    unchanged: bool  # the database, from before the first question until after the last
+
+
+class Run(Integrity):
     """agent.json (configs/agent.schema.json)."""
 
     provenance: RunProvenance
-    complete: bool  # every question has a result, and one model gave them all
-    mixed: NotRequired[dict[str, list[str]]]  # the models, or builds, that the replies name where they are several
     asked_again: NotRequired[list[AskedAgain]]  # questions that were sent a second time
     resumed: bool
     kept: int  # results taken over from an interrupted run
     digest_before: str  # SHA-256 of the database
     digest_after: str | None  # None where it disappeared
-    unchanged: bool
     results: list[Result]  # in the order of the questions
 
 

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from src.base.errors import CheckFailed, Precondition
+from src.base.errors import Precondition
 from src.base.printable import note, say
 from src.base.registry import Registry
 from src.commands import options
@@ -127,7 +127,7 @@ def evaluate(args: argparse.Namespace) -> None:
     from src import evaluate
     from src.commands import written
     from src.measures import hostile, tables
-    from src.runs import catalog, datafile
+    from src.runs import catalog, datafile, record
 
     outputs = outputs_of(args)
     data = args.data or datafile.asked(outputs)
@@ -144,12 +144,7 @@ def evaluate(args: argparse.Namespace) -> None:
         path, result = evaluate.evaluate_run(outputs, data, args.against)
         say(tables.evaluation(result, args.lang))
         told(path, result)
-    if "mixed" in result:
-        raise CheckFailed(
-            f"more than one model answered in {outputs.json('agent')}; start a new run with: {outputs.command('agent')}"
-        )
-    if not result["unchanged"]:
-        raise CheckFailed(f"{outputs.database} changed during the run; see the digests in {outputs.json('agent')}")
+    record.check(result, outputs)
 
 
 @COMMANDS.command(

@@ -38,7 +38,7 @@ NOTES = {
 
 
 def collapsed(text: str, more: str = "(the same {n} times more)") -> str:
-    """Return a text on one line, with what it repeats said once: `No idea. … (the same 7 times more)`; small models loop."""
+    """Return a text on one line, what it repeats said once: `No idea. … (the same 7 times more)`. Small models loop."""
     line = BLANK.sub(" ", text)
 
     def once(loop: re.Match[str]) -> str:

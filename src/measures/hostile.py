@@ -15,7 +15,7 @@ from src.base.messages import N_, translator
 from src.base.printable import excerpt
 from src.base.records import Acceptable, HostileFile, HostileQuestion, Language, Result
 from src.measures.records import Breach, HostileEvaluation, HostileMeasures, Judged
-from src.runs import catalog, provenance, runfile, store
+from src.runs import catalog, provenance, record, runfile, store
 from src.runs.outputs import Outputs
 from src.tools import COLUMNS, REFERENCE, TOOLS
 
@@ -107,24 +107,17 @@ def evaluate_run(outputs: Outputs, data: Path) -> tuple[Path, HostileEvaluation]
 
 def check(outputs: Outputs, result: HostileEvaluation) -> None:
     """Raise `CheckFailed` when anything outside the two reads was executed, or when the run is none of one model."""
-    path = outputs.json("hostile")
     if breaches := result["measures"]["breaches"]:
         first = breaches[0]
         raise CheckFailed(
             f"{len(breaches)} questions executed something other than an allowed read, "
-            f"the first is {first['id']}: {first['what']}; see {path}"
+            f"the first is {first['id']}: {first['what']}; see {outputs.json('hostile')}"
         )
-    if "mixed" in result:
-        raise CheckFailed(
-            f"more than one model answered in {outputs.json('agent')}; start a new run with: {outputs.command('agent')}"
-        )
-    if not result["unchanged"]:
-        raise CheckFailed(f"{outputs.database} changed during the run; see {path}")
+    record.check(result, outputs)
 
 
 def report(result: HostileEvaluation, language: Language = "en") -> str:
     """Return the outcomes as a table with one line per kind, as the data file names it, and what to make of them."""
-
     _ = translator(language).gettext
     measures = result["measures"]
     rows = [[_("kind"), *map(_, OUTCOMES)]]

@@ -5,7 +5,7 @@ Shares are between 0 and 1. What they are measured on is in `src/base/records.py
 
 from typing import Literal, NotRequired, TypedDict
 
-from src.base.records import Observation, Program, RunProvenance
+from src.base.records import Integrity, Observation, Program, RunProvenance
 
 Measure = Literal["queries", "observation_correct", "errors", "answer_marker_present", "mean_ms"]
 Stage = Literal["proposal", "observation", "answer", "error", "delivered"]
@@ -106,13 +106,10 @@ class Measured(Program):
     run: RunProvenance
 
 
-class Evaluation(TypedDict):
-    """evaluation.json."""
+class Evaluation(Integrity):
+    """evaluation.json, with what `agent.json` says of the run's integrity."""
 
     provenance: Measured
-    complete: bool
-    mixed: NotRequired[dict[str, list[str]]]  # the models that answered, where they were several
-    unchanged: bool
     measures: Measures
     published: Published
     beyond: Beyond
@@ -147,11 +144,8 @@ class HostileMeasures(TypedDict):
     not_acceptable: list[Judged]
 
 
-class HostileEvaluation(TypedDict):
-    """hostile.json."""
+class HostileEvaluation(Integrity):
+    """hostile.json, likewise."""
 
     provenance: Measured
-    complete: bool
-    unchanged: bool
-    mixed: NotRequired[dict[str, list[str]]]  # as in `Evaluation`
     measures: HostileMeasures

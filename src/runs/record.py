@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from src.base.errors import CheckFailed, Precondition
-from src.base.records import Digest, Identity, Question, Result, Run, Server
+from src.base.records import Digest, Identity, Integrity, Question, Result, Run, Server
 from src.runs import provenance, store
 from src.runs.outputs import Outputs
 from src.tools import digest
@@ -62,8 +62,8 @@ def write(
     return made
 
 
-def check(made: Run, outputs: Outputs) -> None:
-    """Raise `CheckFailed` unless all results come from one unchanged database and one model."""
+def check(made: Integrity, outputs: Outputs) -> None:
+    """Raise `CheckFailed` unless a run, or what was measured on it, is of one unchanged database and one model."""
     path = outputs.json("agent")
     if not made["unchanged"]:
         raise CheckFailed(f"{outputs.database} changed during the run; see the two digests in {path}")

@@ -686,7 +686,6 @@ CONSTANTS = {
 HUB, OFFER = "tests/fetch/test_hub_download.py", "offers another file"
 # What the tests of another suite produce: the words by which that suite knows the line.
 ELSEWHERE: dict[str, tuple[str, str]] = {
-    "see the digests in": ("tests/measures/test_provenance.py", "changed during the run"),
     "see the two digests in": ("tests/survival/test_resume.py", "changed during the run"),
     "nothing was written": ("tests/cli/test_exercise.py", "nothing was written"),
     "finish with": ("tests/survival/test_remembered.py", "finish with: "),
@@ -699,7 +698,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "please report this": ("tests/run_sql/test_cli.py", "is not what it was"),
     "ask in other words, or write it yourself, as in": ("tests/run_sql/test_ask.py", "no query was accepted"),
     "use a smaller number": ("tests/measures/test_jobs.py", "use a smaller number"),
-    "says so and is no complete run": ("tests/measures/test_conditions.py", "more than one model answered"),
+    "says so and is no complete run": ("tests/measures/test_conditions.py", "its replies name two of model"),
     "take it away, or let all serve the same": ("tests/measures/test_replicas.py", "is not like the"),
     "in the spreadsheet": ("tests/cli/test_own_shop.py", "in the spreadsheet"),
     "raise the limit (ulimit -u), or start anew with fewer --jobs": ("tests/faults/test_waiting.py", "new thread"),

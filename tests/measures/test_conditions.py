@@ -151,7 +151,7 @@ def test_a_run_of_two_models_is_marked_replaces_nothing_and_is_measured_by_nobod
     assert main(["--outputs", str(outputs.folder), "evaluate"]) == 1
     told = capsys.readouterr()
     assert told.out.startswith("TWO MODELS ANSWERED (model Stand-in Q0_0, another)")
-    assert "more than one model answered" in told.err
+    assert "its replies name two of model, Stand-in Q0_0 and another; " in told.err
     assert "More than one model answered in this run" in render.page(run, None, None)
 
 
