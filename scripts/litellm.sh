@@ -110,7 +110,7 @@ from pathlib import Path
 
 from src.measures import compare
 
-runs = [compare.load(Path(sys.argv[1], folder), "") for folder in ("direct", "gateway")]
+runs = [compare.load(Path(sys.argv[1], folder))[0] for folder in ("direct", "gateway")]
 seen = [result["trace"][0]["observation"] for result in runs[1]["results"]]
 changed = compare.changed(runs)
 print(f"{len(changed)} of {len(seen)} questions changed", *changed, sep="\n")

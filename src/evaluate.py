@@ -78,7 +78,6 @@ def evaluate_run(outputs: Outputs, data: Path, other: Path | None = None) -> tup
 def _against(run: Run, other: Path | None, products: Sequence[Product]) -> Comparison | None:
     if other is None:
         return None
-    there = compare.load(other, compare.REMEDY)
-    folder = other if other.is_dir() else other.parent
+    there, folder = compare.load(other)
     compared = compare.against(run, there, folder.resolve().name)
     return {**compared, "measures": evaluate(there["results"], products)}

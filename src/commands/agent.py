@@ -71,7 +71,6 @@ def agent(outputs: Outputs, asked: Asked, server: Callable[[int], AbstractContex
             run = session.begin(outputs, how.data, how.language, note, guarded=how.guarded, in_flight=how.jobs)
             if resume:
                 recovery.resume(run, note)
-                note(f"resuming: {run.kept} results kept, {len(run.missing)} questions to ask")
             else:
                 recovery.set_aside(run, note)
             path = answers.shown(len(run.questions), run.kept, how.language, lambda answer: session.work(run, answer))

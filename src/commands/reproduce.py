@@ -85,7 +85,6 @@ def _questions(outputs: Outputs, asked: Route, finish: str, full: bool) -> Path:
     run.finish = finish
     if outputs.journal.exists():
         recovery.resume(run, note)
-        note(f"resuming: {run.kept} results kept, {len(run.missing)} questions to ask")
     elif full:
         _first(run)
     return answers.shown(len(run.questions), run.kept, asked.language, lambda answer: session.work(run, answer))

@@ -5,11 +5,11 @@ from itertools import groupby
 from src.base.layout import wrapped
 from src.base.messages import translator
 from src.base.printable import dumps
-from src.base.records import Language, Negatives, Run
+from src.base.records import Language, Negatives
 from src.runs import results
 
 
-def checks(result: Negatives, language: Language = "en") -> str:
+def checks(result: Negatives, language: Language) -> str:
     """Return what `negatives` attempted, by kind, with why it was refused or that it was not; then the digests."""
     _ = translator(language).gettext
     lines = []
@@ -22,13 +22,8 @@ def checks(result: Negatives, language: Language = "en") -> str:
     counts = _("{refused} refused out of {attempted}")
     total = counts.format(refused=result["refused"], attempted=result["attempted"])
     lines.append(f"{total}; {_('database unchanged') if result['unchanged'] else _('database CHANGED')}")
-    return "\n".join([*lines, digests(result, language)])
-
-
-def digests(result: Negatives | Run, language: Language = "en") -> str:
-    """Return the two digests one below the other, easy to compare by eye."""
-    _ = translator(language).gettext
     before, after = _("before"), _("after")
     width = max(len(before), len(after))
     both = ((before, result["digest_before"]), (after, result["digest_after"]))
-    return "\n".join(wrapped(str(digest), f"  {name:<{width}} ") for name, digest in both)
+    lines += [wrapped(digest, f"  {name:<{width}} ") for name, digest in both]  # below each other, to compare by eye
+    return "\n".join(lines)

@@ -20,9 +20,13 @@ NOTED = ("prompts", "schema", "read", "code", "program", "python", "sqlite", "gu
 REMEDY = "name a folder of results or its agent.json with --against"
 
 
-def load(path: Path, remedy: str) -> Run:
-    """Return the run in a result folder or an `agent.json`; `Precondition` with the remedy when it is not one."""
-    return runfile.read(path / "agent.json" if path.is_dir() else path, remedy)
+def load(path: Path) -> tuple[Run, Path]:
+    """Return the run that `--against` names, a folder of results or its `agent.json`, and the folder.
+
+    Raises `Precondition` when there is none.
+    """
+    file = path / "agent.json" if path.is_dir() else path
+    return runfile.read(file, REMEDY), file.parent
 
 
 def against(run: Run, other: Run, name: str) -> Changes:

@@ -42,7 +42,7 @@ def evaluation(result: Evaluation, language: Language = "en") -> str:
     return "\n".join(parts)
 
 
-def heading(evaluation: Evaluation, language: Language = "en", indent: str = "") -> str:
+def heading(evaluation: Evaluation, language: Language, indent: str = "") -> str:
     """Return whose figures these are (model, build, device, servers, machine), and what is wrong with the whole run."""
     _ = translator(language).gettext
     conditions = evaluation["provenance"]["run"]

@@ -50,8 +50,8 @@ def report(outputs: Outputs, language: Language | None = None, other: Path | Non
 
 
 def _other(path: Path) -> Other:
-    folder = path if path.is_dir() else path.parent
-    return Other(compare.load(path, compare.REMEDY), folder.resolve().name, _optional(folder / "evaluation.json"))
+    run, folder = compare.load(path)
+    return Other(run, folder.resolve().name, _optional(folder / "evaluation.json"))
 
 
 def _optional(path: Path) -> JsonObject | None:

@@ -15,7 +15,7 @@ from src.base.paths import results_folder
 SOURCE = Path(__file__).resolve().parents[2] / "data" / "reservo.sql"
 
 
-def default_path(folder: Path | None = None) -> Path:
+def default_path(folder: Path | None) -> Path:
     """Return where the commands keep the database: `reservo.db` in the folder of results."""
     return results_folder(folder) / "reservo.db"
 

@@ -47,7 +47,7 @@ def made(data: Path, wanted: Wanted = NOTHING) -> Made | None:
         raise Precondition("--questions and --ask exclude each other; leave one out")
     if not _is_json(data):
         products, notes = from_rows(data)
-    elif wanted != Wanted(language=wanted.language) or catalog.lacks_questions(data):
+    elif wanted.questions or wanted.number or catalog.lacks_questions(data):
         products, notes = catalog.products(data), []
     else:
         return None

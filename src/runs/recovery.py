@@ -92,6 +92,7 @@ def resume(run: Run, say: Say) -> None:
     run.kept = len(run.results)
     if damaged:
         say(f"{damaged} lines of {journal} are damaged and left out; their questions are asked again")
+    say(f"resuming: {run.kept} results kept, {len(run.missing)} questions to ask")
 
 
 def _finished(entries: Sequence[JsonValue], questions: Sequence[Question]) -> tuple[list[Result], int]:

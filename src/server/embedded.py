@@ -32,7 +32,7 @@ def chosen(asked: bool, folder: Path, say: Callable[[str], object], slots: int =
 
 
 @contextmanager
-def running(log: Path, say: Callable[[str], object], model_key: str = "embedded", slots: int = 1) -> Iterator[None]:
+def running(log: Path, say: Callable[[str], object], slots: int = 1) -> Iterator[None]:
     """Serve the pinned model while the block runs.
 
     Raises `Precondition` with the server's own reason (package or model file missing or wrong) or for an
@@ -45,7 +45,7 @@ def running(log: Path, say: Callable[[str], object], model_key: str = "embedded"
     log.unlink(missing_ok=True)  # it may be a link to a file that is not ours
     with log.open("xb") as errors:
         child = subprocess.Popen(
-            [*command, "--model-key", model_key, "--slots", str(slots)],
+            [*command, "--slots", str(slots)],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))},
             stdin=subprocess.PIPE,  # never written to: its closing tells the child that we are gone, even by kill -9
             stdout=subprocess.PIPE,

@@ -99,17 +99,17 @@ def _seconds(env: Mapping[str, str], name: str, default: float) -> float:
     return value
 
 
-def embedded(env: Mapping[str, str] = os.environ) -> bool:
+def embedded() -> bool:
     """Whether R3_EMBEDDED asks for the embedded server; `Precondition` unless it is empty, 0 or 1."""
-    text = env.get("R3_EMBEDDED", "")
+    text = os.environ.get("R3_EMBEDDED", "")
     if text not in ("", "0", "1"):
         raise Precondition(f"R3_EMBEDDED={text!r} is neither 1 nor 0; set it to 1 for the embedded model server")
     return text == "1"
 
 
-def threads(env: Mapping[str, str] = os.environ) -> int | None:
+def threads() -> int | None:
     """How many threads R3_THREADS gives the embedded server, `None` where it is not set; `Precondition` if wrong."""
-    text = env.get("R3_THREADS", "")
+    text = os.environ.get("R3_THREADS", "")
     if not text:
         return None
     try:

@@ -50,9 +50,10 @@ def overrides(env: Mapping[str, str] = os.environ) -> dict[str, str | None]:
     return changes
 
 
-def offline(env: Mapping[str, str] = os.environ) -> str:
+def offline() -> str:
     """Return the name of the variable that forbids the network."""
-    return next((name for name in OFFLINE if env.get(name, "").upper() in ("1", "ON", "YES", "TRUE")), OFFLINE[0])
+    yes = ("1", "ON", "YES", "TRUE")
+    return next((name for name in OFFLINE if os.environ.get(name, "").upper() in yes), OFFLINE[0])
 
 
 def _blank(name: str, text: str) -> bool:

@@ -58,9 +58,9 @@ def load(key: str, lock: Path = LOCK) -> Model:
     return Model(key=key, files=files, **entry)
 
 
-def pinned_as(label: str, lock: Path = LOCK) -> tuple[ModelFile, ...]:
+def pinned_as(label: str) -> tuple[ModelFile, ...]:
     """Return the pinned files of the model with this label, or none: a server may report any name."""
-    models = (load(key, lock) for key in json.loads(lock.read_text(encoding="utf-8")))
+    models = map(load, json.loads(LOCK.read_text(encoding="utf-8")))
     return next((model.files for model in models if model.label == label), ())
 
 
