@@ -1,4 +1,4 @@
-"""Where the project is, how its paths are shown to a person, and why a folder cannot be written."""
+"""Where the project is, how its paths are shown to a person, and what is in the way of a file or a folder."""
 
 import os
 from pathlib import Path
@@ -34,6 +34,20 @@ def no_entry(folder: Path) -> str:
         f"{folder} belongs to user {found.st_uid} (mode {found.st_mode & 0o7777:o}) and this program runs as user "
         f"{os.geteuid()}, who may not write there; for a container run once: sh scripts/setup.sh"
     )
+
+
+def dangling(path: Path) -> str:
+    """Say that a path is a link to nothing, with the remedy; else an empty string."""
+    if path.is_symlink() and not path.exists():
+        return f"{path} is a link to something that is not there; remove it, or bring that back"
+    return ""
+
+
+def no_file(path: Path) -> str:
+    """Say that something else is in the place of a file, with the remedy; else, or where nothing is, an empty text."""
+    if path.exists() and not path.is_file():
+        return f"{path} is no file; something else is in its place: move it away"
+    return dangling(path)
 
 
 def _read_only(folder: Path) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from src.base.errors import Precondition
-from src.base.paths import no_entry
+from src.base.paths import no_entry, no_file
 from src.base.records import Shop
 from src.runs import catalog, datafile, own_shop, provenance, store
 from src.runs.outputs import Outputs
@@ -61,14 +61,9 @@ def _create(outputs: Outputs, shop: Shop) -> None:
     try:
         create(outputs.database, shop["products"])
     except FileExistsError:
-        if not outputs.database.exists():
-            raise Precondition(
-                f"{outputs.database} is a link to something that is not there; remove it, or bring that back"
-            ) from None
-        if not outputs.database.is_file():
-            raise Precondition(f"{outputs.database} is no file; something else is in its place: move it away") from None
         raise Precondition(
-            f"{outputs.database} exists and is never overwritten; start from a fresh copy of the project, "
+            no_file(outputs.database)
+            or f"{outputs.database} exists and is never overwritten; start from a fresh copy of the project, "
             "or name another folder with --outputs"
         ) from None
     except sqlite3.Error as exc:

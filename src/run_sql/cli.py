@@ -15,6 +15,7 @@ from pathlib import Path
 
 from src.base import exits, shell
 from src.base.errors import CheckFailed, Precondition
+from src.base.paths import dangling
 from src.base.printable import dumps, is_question, note, visible
 from src.base.registry import Registry
 from src.run_sql import lesson, shapes
@@ -49,8 +50,8 @@ def chosen(args: argparse.Namespace) -> Path:
 @contextlib.contextmanager
 def database(path: Path) -> Iterator[Reservo]:
     """Open the lesson's database for one command; Precondition says how to get one."""
-    if path.is_symlink() and not path.exists():
-        raise Precondition(f"{path} is a link to something that is not there; remove it, or bring that back")
+    if reason := dangling(path):
+        raise Precondition(reason)
     if not path.exists():
         remedy = shell.command("-m", "src.run_sql", "create", str(path))
         raise Precondition(f"no database at {path}; make one with: {remedy}")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from src import tools
 from src.base.errors import Precondition
-from src.base.paths import results_folder
+from src.base.paths import dangling, results_folder
 
 SOURCE = Path(__file__).resolve().parents[2] / "data" / "reservo.sql"
 
@@ -49,10 +49,9 @@ def create(path: str | Path) -> Path:
     try:
         write_new(image(), target)
     except FileExistsError:
-        if not target.exists():
-            words = "is a link to something that is not there; remove it, or bring that back"
-            raise Precondition(f"{target} {words}") from None
-        raise Precondition(f"{target} exists and is left as it is; name another file, or remove this one") from None
+        raise Precondition(
+            dangling(target) or f"{target} exists and is left as it is; name another file, or remove this one"
+        ) from None
     except OSError as error:
         raise Precondition(f"cannot write {target}: {error.strerror or error}; name a file elsewhere") from None
     return target

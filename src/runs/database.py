@@ -11,6 +11,7 @@ import sqlite3
 from pathlib import Path
 
 from src.base.errors import Precondition
+from src.base.paths import no_file
 from src.base.printable import excerpt
 from src.base.sqlite_files import SIDECARS, in_wal_mode
 from src.runs.outputs import Outputs
@@ -56,10 +57,8 @@ def stocks(db: sqlite3.Connection) -> dict[str, int]:
 
 def _check_file(outputs: Outputs) -> None:
     database = outputs.database
-    if database.is_symlink() and not database.exists():
-        raise Precondition(f"{database} is a link to something that is not there; remove it, or bring that back")
-    if database.exists() and not database.is_file():
-        raise Precondition(f"{database} is no file; something else is in its place: move it away")
+    if reason := no_file(database):
+        raise Precondition(reason)
     if not database.is_file():
         raise Precondition(f"{database} is missing; build it with: {outputs.command('prepare')}")
     for suffix in SIDECARS:
