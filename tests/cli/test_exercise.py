@@ -23,14 +23,13 @@ from src.runs import results
 from src.runs.outputs import Outputs
 from tests.support.command import ROOT, assert_one_line, cli, environment, snapshot
 from tests.support.project import copy_project
-from tests.support.terminal import LIMIT_S, read_until, typed
+from tests.support.terminal import CTRL_C, LIMIT_S, read_until, typed
 
 LANGUAGES = ("en", "es", "vi", "fr")
 PROMPT = {"en": "to leave it open): ", "es": "para no responder): ", "vi": "để bỏ qua): ", "fr": "ne pas répondre) : "}
 ASKED_ABOUT = ("REF-000", "REF-999", "")  # the third question names no product
 ZERO = {"outil": "consulter_stock", "arguments": {"ref": "REF-000"}}
 END_OF_INPUT = b"\x04"
-CTRL_C = b"\x03"
 
 
 @pytest.fixture

@@ -163,6 +163,7 @@ def ready(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_the_quick_depth_says_at_its_end_what_it_left_out_and_all_leaves_nothing_out(tmp_path: Path) -> None:
     folder = ready(tmp_path / "copy")
     quick = sh(folder, "test.sh")
@@ -177,6 +178,7 @@ def test_the_quick_depth_says_at_its_end_what_it_left_out_and_all_leaves_nothing
     assert re.search(r"^tests/tiny +[0-9.]+ s  4 passed$", whole.out, re.MULTILINE), whole.out
 
 
+@pytest.mark.slow
 def test_a_red_test_is_shown_with_its_reason_before_the_suite_is_through_and_is_the_status(tmp_path: Path) -> None:
     folder = ready(tmp_path / "copy")
     (folder / "tests" / "tiny" / "test_red.py").write_text("def test_red() -> None:\n    assert 1 == 2\n")

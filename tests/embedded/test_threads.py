@@ -14,6 +14,7 @@ import pytest
 
 from src.server.processors import Threads, cpu_quota, threads_for
 from tests.support.command import ROOT, environment
+from tests.support.depth import few
 
 CORES = 16
 
@@ -84,7 +85,7 @@ def serve(*args: str, **env: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
-@pytest.mark.parametrize("value", ["0", "-3", "99999", "two", "１"])
+@pytest.mark.parametrize("value", few(["0", "-3", "99999", "two", "１"]))
 def test_a_number_of_threads_that_makes_no_sense_is_one_line_on_every_way_in(value: str) -> None:
     done = serve(R3_THREADS=value)
     assert done.returncode == 2 and done.stderr == "" and done.stdout.count("\n") == 1

@@ -9,6 +9,7 @@ import unicodedata
 import pytest
 
 from tests.support import tally
+from tests.support.depth import spread
 from tests.support.faulty_server import completion, http, send, serving
 from tests.support.project import Shop, failed, shown_safely, succeeded
 
@@ -38,7 +39,7 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", spread(TEXTS, 6))
 def test_an_answer_is_shown_safely_and_stored_losslessly(name: str, shop: Shop) -> None:
     text = TEXTS[name]
     with serving(lambda request: [send(http(completion(text)))] if request.stage == "answer" else None) as server:

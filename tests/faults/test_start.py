@@ -18,6 +18,7 @@ from src.server.readiness import NOBODY_ELSEWHERE_S, NOBODY_S, patience
 from src.server.reply import TransportFailure
 from src.server.settings import Settings
 from tests.support import tally
+from tests.support.depth import few, spread
 from tests.support.faulty_server import (
     Request,
     Step,
@@ -66,8 +67,8 @@ REMEDIES = {
 BROKEN = ("hangs up", "resets", "speaks SSH")  # the server's log may say why; elsewhere its address is looked at
 
 
-@pytest.mark.parametrize("command", ["agent", "ask"])
-@pytest.mark.parametrize("name", NEVER_READY)
+@pytest.mark.parametrize("command", few(["agent", "ask"]))
+@pytest.mark.parametrize("name", spread(NEVER_READY, 8))
 def test_a_server_that_cannot_answer_is_named_and_nothing_is_asked(name: str, command: str, shop: Shop) -> None:
     steps, says = NEVER_READY[name]
     shop.env["LLM_WAIT_S"] = "0.4"
@@ -114,7 +115,7 @@ HEADERS = {
 }
 
 
-@pytest.mark.parametrize("path", ["/health", "/props", "/v1/chat/completions"])
+@pytest.mark.parametrize("path", few(["/health", "/props", "/v1/chat/completions"]))
 @pytest.mark.parametrize("name", HEADERS)
 def test_a_header_that_the_libraries_stumble_over_is_one_line_or_nothing(name: str, path: str, shop: Shop) -> None:
     header, says = HEADERS[name]
@@ -171,7 +172,7 @@ def test_a_server_elsewhere_has_more_time_to_open_its_port(url: str, seconds: fl
     assert NOBODY_S < NOBODY_ELSEWHERE_S
 
 
-@pytest.mark.parametrize("name", ["loading", "refused", "reset"])
+@pytest.mark.parametrize("name", few(["loading", "refused", "reset"]))
 def test_a_server_that_becomes_ready_is_waited_for(name: str, shop: Shop) -> None:
     starts: dict[str, list[Step]] = {"loading": [send(LOADING)], "refused": [hang_up], "reset": [reset]}
     first = starts[name]

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.support import tally
+from tests.support.depth import spread
 from tests.support.faulty_server import completion, http, proposal, send, serving
 from tests.support.project import ROOT, Shop, failed, succeeded
 
@@ -63,7 +64,7 @@ OBEDIENT = {
 }
 
 
-@pytest.mark.parametrize("name", OBEDIENT)
+@pytest.mark.parametrize("name", spread(OBEDIENT, 3))
 def test_a_model_that_obeys_the_attacker_gets_nothing_executed(name: str, shop: Shop) -> None:
     with serving(lambda request: [send(http(completion(OBEDIENT[name])))] if request.stage else None) as server:
         shop.url = server.url

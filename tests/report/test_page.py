@@ -379,6 +379,7 @@ def test_an_attempt_that_got_through_is_shown_as_such(tmp_path: Path) -> None:
     assert source.count("<b>got through</b>") == 1
 
 
+@pytest.mark.slow
 def test_a_thousand_questions_stay_under_two_megabytes(thousand: Outputs) -> None:
     source, _ = read(thousand)
     assert source.count('<details class="q"') == 1000

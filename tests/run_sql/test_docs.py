@@ -11,6 +11,8 @@ import shutil
 import sys
 from pathlib import Path
 
+import pytest
+
 from src.run_sql import engine, serve, tool, values
 from src.run_sql.text import MAX_QUERY_CHARS
 from tests.run_sql.harness import ROOT
@@ -37,6 +39,7 @@ def printed(command: str, folder: Path) -> str:
     return console.run(command, folder, {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"})[1]
 
 
+@pytest.mark.slow
 def test_every_command_of_the_page_prints_what_the_page_shows(tmp_path: Path) -> None:
     for name in ("src", "data"):
         shutil.copytree(ROOT / name, tmp_path / name)

@@ -204,6 +204,7 @@ def test_nothing_done_to_the_connection_reaches_a_call_and_no_call_reaches_it(tm
     assert harness.snapshot(tmp_path) == before
 
 
+@pytest.mark.slow
 def test_many_wide_queries_in_a_row_do_not_use_up_the_memory_limit(con: Reservo) -> None:
     for number in range(150):
         wide = ", ".join(f"sum(b.id + {number} + {column}) OVER (ORDER BY b.id)" for column in range(60))

@@ -22,6 +22,7 @@ from src.run_sql import guard, open_reservo, run_sql, serve, validate
 from src.run_sql.guard import Reservo
 from src.run_sql.worker import Worker
 from tests.run_sql import harness
+from tests.support.depth import few
 
 COUNT = "SELECT count(*) FROM rooms"
 FIVE = {"ok": True, "columns": ["count(*)"], "rows": [[5]], "truncated": False}
@@ -69,8 +70,8 @@ def wide(columns: int, terms: int, term: str) -> str:
     return f"SELECT DISTINCT {', '.join(['1'] * columns)} ORDER BY {', '.join([term] * terms)}"
 
 
-@pytest.mark.parametrize("columns", [65, 80, 87, 100])
-@pytest.mark.parametrize("terms", [64, 74])
+@pytest.mark.parametrize("columns", few([80, 65, 87, 100]))
+@pytest.mark.parametrize("terms", few([64, 74]))
 def test_a_statement_that_breaks_an_old_engine_costs_its_own_answer_at_most(
     own: Reservo, columns: int, terms: int
 ) -> None:
@@ -219,7 +220,7 @@ print(run_sql("SELECT count(*) FROM rooms", con)["rows"], flush=True)
 UNCLOSED = "ignore:unclosed database:ResourceWarning"  # which Python says from 3.13 on, and rightly
 
 
-@pytest.mark.parametrize("ending", ["", "os._exit(0)", "raise SystemExit", "1 / 0"])
+@pytest.mark.parametrize("ending", few(["os._exit(0)", "", "raise SystemExit", "1 / 0"]))
 def test_a_program_that_ends_in_any_way_of_its_own_leaves_nobody_and_says_nothing(reservo: Path, ending: str) -> None:
     shown = "import subprocess; print(*__import__('tests.run_sql.test_worker', fromlist='x').processes(os.getpid()))\n"
     done = subprocess.run(
@@ -235,7 +236,7 @@ def test_a_program_that_ends_in_any_way_of_its_own_leaves_nobody_and_says_nothin
     wait_until(lambda: not any(Path(f"/proc/{child}").exists() for child in children.split()))
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", few([signal.SIGKILL, signal.SIGTERM, signal.SIGHUP], mark="kill"))
 def test_a_program_that_is_killed_leaves_nobody(reservo: Path, number: signal.Signals) -> None:
     command = [sys.executable, "-c", PROGRAM + "time.sleep(60)", str(reservo)]
     with subprocess.Popen(command, cwd=harness.ROOT, stdout=subprocess.PIPE, text=True) as program:

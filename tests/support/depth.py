@@ -6,7 +6,7 @@ The markers and their reasons are in pyproject.toml, what each adds in docs/CONT
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -22,6 +22,13 @@ def few(rows: Sequence[Any], kept: int = 1, mark: str = "slow") -> list[Any]:
         row if place < kept else pytest.param(*(row if isinstance(row, tuple) else (row,)), marks=deeper)
         for place, row in enumerate(rows)
     ]
+
+
+def spread(rows: Iterable[Any], kept: int) -> list[Any]:
+    """The rows of a long table for `parametrize`: `kept` of them, from all over it, stay in the quick depth."""
+    table = list(rows)
+    chosen = {place * len(table) // kept for place in range(kept)}
+    return [row if place in chosen else pytest.param(row, marks=pytest.mark.slow) for place, row in enumerate(table)]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -88,6 +88,7 @@ class Program:
         with ThreadPoolExecutor() as readers:
             out, err = readers.map(lambda stream: stream.read(), (self.stdout, self.stderr))
         if not late.is_alive():
+            self.wait(LIMIT_S)  # its streams are closed a little before it has ended
             raise subprocess.TimeoutExpired([], timeout, out, err)
         late.cancel()
         return Ended(self.wait(timeout), out, err)

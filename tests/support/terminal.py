@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 LIMIT_S = 20  # a prompt that does not appear is a failure
+AGAIN_S = 3  # how long a person waits before pressing Ctrl-C again
+CTRL_C = b"\x03"
 
 
 def read_until(terminal: int, mark: str) -> str:
@@ -53,6 +55,9 @@ def typed(
         for key in keys:
             shown += read_until(ours, prompt)
             os.write(ours, key)
+        # Python sees a signal that arrives between the prompt and its read only at the next one: a person presses again.
+        if keys[-1:] == [CTRL_C] and not select.select([program.stderr], [], [], AGAIN_S)[0]:
+            os.write(ours, CTRL_C)
         shown += read_until(ours, "\0")
         _, err = program.communicate(timeout=LIMIT_S)
     finally:

@@ -64,12 +64,15 @@ def test_the_command_that_is_printed_finishes_the_run_under_its_own_conditions(c
 
 @pytest.mark.parametrize(
     ("typed", "says"),
-    [
-        (["--lang", "vi"], r'language: "es" there, "vi" here; it knows its own, so leave --lang out: '),
-        (["--no-guard-answers"], "guard_answers: true there, false here; .* leave --guard-answers out: "),
-        (["--jobs", "1"], "jobs: 2 there, 1 here; .* leave --jobs out: "),
-        (["--data", "MINE"], "data.sha256: .* leave --data out: "),
-    ],
+    few(
+        [
+            (["--lang", "vi"], r'language: "es" there, "vi" here; it knows its own, so leave --lang out: '),
+            (["--no-guard-answers"], "guard_answers: true there, false here; .* leave --guard-answers out: "),
+            (["--jobs", "1"], "jobs: 2 there, 1 here; .* leave --jobs out: "),
+            (["--data", "MINE"], "data.sha256: .* leave --data out: "),
+        ],
+        2,
+    ),
 )
 def test_another_option_is_refused_with_both_values_before_a_server_is_looked_for(
     typed: list[str], says: str, cut: str, shop: Shop, tmp_path: Path

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests.support import tally
+from tests.support.depth import spread
 from tests.support.faulty_server import Request, good, hang_up, http, send, serving
 from tests.support.project import ROOT, Shop, failed, succeeded
 from tests.survival.test_interruption import DIES_AT, QUESTIONS, complete, interrupted, stops_at
@@ -221,7 +222,7 @@ FOREIGN: dict[str, bytes] = {
 }
 
 
-@pytest.mark.parametrize("name", DAMAGE)
+@pytest.mark.parametrize("name", spread(DAMAGE, 8))
 def test_a_damaged_line_costs_its_own_question_and_no_other(name: str, broken_off: Shop) -> None:
     damage, usable = DAMAGE[name]
     journal = broken_off.outputs / JOURNAL
@@ -293,7 +294,6 @@ WRONG_RUN: dict[str, Callable[[bytes], bytes]] = {
     "cut": lambda text: text[: len(text) // 2],
     "binary": lambda _: bytes(range(256)),
     "zeros": lambda text: b"\0" * len(text),
-    "byte order mark": lambda text: b"\xef\xbb\xbf" + text,
     "nested": lambda _: b"[" * 100_000,
     "digits": lambda _: b"9" * 5000,
     "array": lambda _: b"[]",
@@ -352,6 +352,12 @@ def test_evaluate_refuses_results_that_are_damaged_or_made_up(name: str, shop: S
     assert re.search(r"python -m src\.cli .*agent|--data", line)
     assert path.read_bytes() == before and not (shop.outputs / "evaluation.json").exists()
     tally.count("survival", "damaged agent.json")
+
+
+def test_a_byte_order_mark_that_an_editor_left_before_a_run_changes_nothing(shop: Shop, whole_run: bytes) -> None:
+    (shop.outputs / "agent.json").write_bytes(b"\xef\xbb\xbf" + whole_run)
+    succeeded(shop.run("evaluate"))
+    assert (shop.outputs / "evaluation.json").exists()
 
 
 @pytest.mark.parametrize("name", ["array", "cut", "binary", "object"])
