@@ -55,7 +55,8 @@ def typed(
         for key in keys:
             shown += read_until(ours, prompt)
             os.write(ours, key)
-        # Python sees a signal that arrives between the prompt and its read only at the next one: a person presses again.
+        # Python sees a signal between the prompt and its read only at the next one: a person presses again.
+        assert program.stderr is not None
         if keys[-1:] == [CTRL_C] and not select.select([program.stderr], [], [], AGAIN_S)[0]:
             os.write(ours, CTRL_C)
         shown += read_until(ours, "\0")
