@@ -15,6 +15,7 @@ from src.base.paths import ROOT, near
 from src.base.records import Language
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
+THOUSANDS: dict[Language, str] = {"en": ",", "es": ".", "vi": ".", "fr": " "}
 CATALOGUE = near(ROOT / "data" / "messages.toml")
 
 
@@ -44,6 +45,10 @@ class Translator(gettext.NullTranslations):
     def figure(self, text: str) -> str:
         """Return a figure written with the decimal mark of the language: `0.9667` is `0,9667` but in English."""
         return text if self.language == "en" else text.replace(".", ",")
+
+    def count(self, number: int) -> str:
+        """Return a whole number with the mark that the language puts between thousands: 5000 as `5,000` or `5.000`."""
+        return f"{number:,}".replace(",", THOUSANDS[self.language])
 
 
 @cache

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from src.base.errors import Precondition
+from src.base.messages import translator
 from src.base.printable import note, say
 from src.base.registry import Registry
 from src.commands import options
@@ -53,7 +54,7 @@ def model_server(args: argparse.Namespace, outputs: "Outputs", slots: int = 1) -
     "your own shop: --data shop.csv (columns ref, name, stock), see docs/YOUR_SHOP.md",
     options.data(OWN_DATA),
     options.own_questions,
-    options.language("questions of --questions"),
+    options.language("words shown, and of the questions of --questions"),
 )
 def prepare(args: argparse.Namespace) -> None:
     """Build the database."""
@@ -61,9 +62,10 @@ def prepare(args: argparse.Namespace) -> None:
     from src.runs import catalog
     from src.runs.own_shop import Wanted
 
+    built = translator(args.lang).gettext("database built: {database}")
     wanted = Wanted(args.questions, args.lang, args.ask)
     path = prepare.prepare(outputs_of(args), args.data or catalog.DATA, wanted, say)
-    say(f"database built: {outputs_of(args).database}\n{path}")
+    say(f"{built.format(database=outputs_of(args).database)}\n{path}")
 
 
 @COMMANDS.command(
@@ -73,7 +75,7 @@ def prepare(args: argparse.Namespace) -> None:
     "writes: agent.json, and a journal until the run is complete\n"
     "next:   evaluate, then report; after an interruption: agent --resume",
     options.data(REMEMBERED),
-    options.language("questions", resumes=True),
+    options.language("questions, and of the words shown", resumes=True),
     options.guard_answers(default=None),
     lambda parser: parser.add_argument(
         "--jobs", type=int, metavar="N", help="questions in flight (default: 1, R3's way)"
@@ -173,7 +175,7 @@ def exercise(args: argparse.Namespace) -> None:
     f"needs:  prepare, and {SERVER}\n"
     "writes: ask.json, or where there is one ask-002.json, ...\n"
     'example: python -m src.cli --embedded ask "Is REF-012 available?"',
-    options.language("delivered sentence"),
+    options.language("words shown, and of the delivered sentence"),
     options.guard_answers(default=True),
     options.json,
     lambda parser: parser.add_argument(
@@ -222,7 +224,7 @@ def report(args: argparse.Namespace) -> None:
     "writes: run-001/, run-002/, ... with the files of every command, report.html too\n"
     "next:   open its report.html in a browser; then prepare and exercise",
     options.data(OWN_DATA),
-    options.language("questions", resumes=True),
+    options.language("questions, and of the words shown", resumes=True),
     lambda parser: parser.add_argument(
         "--runs", type=int, metavar="N", help="repeat it and compare the runs (default: 1)"
     ),

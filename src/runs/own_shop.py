@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from src.base.errors import Precondition
+from src.base.messages import Translator, translator
 from src.base.printable import excerpt
 from src.base.records import Language, Product, Query, Shop
 from src.runs import catalog, own_questions, shop_csv
@@ -21,7 +22,7 @@ WHOLE = re.compile(r"([0-9]{1,16})(?:[.,]0{1,2})?")  # 5.0 and 5,00 are 5; 5.000
 
 
 class Made(NamedTuple):
-    """A data file, and what there is to tell about it."""
+    """A data file, and what there is to tell about it, in the language of what was wanted."""
 
     shop: Shop
     notes: list[str]
@@ -45,20 +46,27 @@ def made(data: Path, wanted: Wanted = NOTHING) -> Made | None:
     """
     if wanted.questions is not None and wanted.number is not None:
         raise Precondition("--questions and --ask exclude each other; leave one out")
+    told = translator(wanted.language)
     if not _is_json(data):
-        products, notes = from_rows(data)
+        products, ignored = from_rows(data)
     elif wanted.questions or wanted.number or catalog.lacks_questions(data):
-        products, notes = catalog.products(data), []
+        products, ignored = catalog.products(data), ""
     else:
         return None
-    out, pieces = sum(product["stock"] == 0 for product in products), sum(product["stock"] for product in products)
-    notes.append(f"{_many(len(products), 'product')}, {out:,} out of stock, {_many(pieces, 'piece')} in all")
+    notes = [told.gettext("columns that are not used: {names}").format(names=ignored)] if ignored else []
+    notes.append(_totals(products, told))
     if wanted.questions is not None:
         queries = own_questions.from_file(wanted.questions, wanted.language)
-        notes.append(f"{_many(len(queries), 'question')} of {wanted.questions}, in the language {wanted.language}")
+        n, file = len(queries), wanted.questions
+        of_file = told.ngettext(
+            "{n} question of {file}, in the language {language}",
+            "{n} questions of {file}, in the language {language}",
+            n,
+        )
+        notes.append(of_file.format(n=told.count(n), file=file, language=wanted.language))
     else:
         queries = own_questions.made(products, wanted.number or own_questions.ASKED)
-        notes.append(_said(queries, products))
+        notes.append(_said(queries, products, told))
     return Made({"products": products, "queries": queries}, notes)
 
 
@@ -69,8 +77,8 @@ def _is_json(path: Path) -> bool:
         raise Precondition(f"{path} cannot be read ({exc.strerror}); name another file with --data") from None
 
 
-def from_rows(path: Path) -> tuple[list[Product], list[str]]:
-    """Return the products of a spreadsheet's rows, and notes about what was left out of them."""
+def from_rows(path: Path) -> tuple[list[Product], str]:
+    """Return the products of a spreadsheet's rows, and the names of the columns that were left out of them."""
     table = shop_csv.read(path, shop_csv.PRODUCT_COLUMNS)
     products: list[Product] = []
     lines: dict[str, int] = {}
@@ -84,8 +92,7 @@ def from_rows(path: Path) -> tuple[list[Product], list[str]]:
             whole = cast(re.Match[str], WHOLE.fullmatch(stock))
             products.append({"ref": ref, "name": name, "stock": int(whole[1])})
     table.check()
-    ignored = ", ".join(map(excerpt, table.ignored))
-    return products, [f"columns that are not used: {ignored}"] if ignored else []
+    return products, ", ".join(map(excerpt, table.ignored))
 
 
 def _ref_faults(ref: str, line: int | None) -> Iterator[str]:
@@ -119,12 +126,25 @@ def _stock_faults(stock: str) -> Iterator[str]:
         yield f"the stock is too large: {excerpt(stock)}"
 
 
-def _said(queries: Sequence[Query], products: Sequence[Product]) -> str:
+def _totals(products: Sequence[Product], told: Translator) -> str:
+    """What a reader compares with the totals of their spreadsheet."""
+    out, pieces = sum(product["stock"] == 0 for product in products), sum(product["stock"] for product in products)
+    counted = (
+        (told.ngettext("{n} product", "{n} products", len(products)), len(products)),
+        (told.ngettext("{n} out of stock", "{n} out of stock", out), out),
+        (told.ngettext("{n} piece in all", "{n} pieces in all", pieces), pieces),
+    )
+    return ", ".join(words.format(n=told.count(n)) for words, n in counted)
+
+
+def _said(queries: Sequence[Query], products: Sequence[Product], told: Translator) -> str:
+    """What the made questions are about."""
     asked, there = {query["ref"] for query in queries}, {product["ref"] for product in products}
-    none = ", 1 that does not exist" if asked - there else ""
-    more = "" if there <= asked else " (--ask all: each one)"
-    return f"{_many(len(queries), 'question')} made: {_many(len(asked & there), 'product')}{none}{more}"
-
-
-def _many(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+    n, known = len(queries), len(asked & there)
+    about = told.ngettext("{n} product", "{n} products", known).format(n=told.count(known))
+    if asked - there:
+        about += f", {told.gettext('1 that does not exist')}"
+    if not there <= asked:
+        about += f" ({told.gettext('--ask all: each one')})"
+    made = told.ngettext("{n} question made: {about}", "{n} questions made: {about}", n)
+    return made.format(n=told.count(n), about=about)

@@ -168,6 +168,19 @@ def test_a_database_or_a_shop_that_is_there_is_never_overwritten(tmp_path: Path)
     assert again.status == 0 and len(rows_of(tmp_path)) == 3
 
 
+def test_what_is_told_about_a_shop_speaks_the_readers_language(tmp_path: Path) -> None:
+    told = {
+        "es": "3 productos, 1 agotado, 1.719 unidades en total",
+        "vi": "3 sản phẩm, 1 đã hết hàng, tổng tồn kho 1.719",
+        "fr": "3 produits, 1 épuisé, 1 719 pièces au total",
+        "en": "3 products, 1 out of stock, 1,719 pieces in all",
+    }
+    for language, totals in told.items():
+        (tmp_path / language).mkdir()
+        ended = prepare(tmp_path / language, MUGS.replace(",12", ",1712"), "--lang", language)
+        assert ended.out.splitlines()[0] == totals
+
+
 # --- questions
 
 
@@ -217,7 +230,7 @@ def test_so_many_questions_are_made_from_products_all_over_the_list(
 def test_own_questions_are_about_the_reference_beside_them_or_the_one_that_they_name(tmp_path: Path) -> None:
     (tmp_path / "ask.csv").write_text("Pregunta;Código\n¿Hay ref 001?;\n¿Cuántas tazas hay?;REF-001\n¿Y REF-777?;\n")
     ended = prepare(tmp_path, MUGS, "--questions", tmp_path / "ask.csv", "--lang", "es")
-    assert ended.status == 0 and f"3 questions of {tmp_path / 'ask.csv'}, in the language es" in ended.out
+    assert ended.status == 0 and f"3 preguntas de {tmp_path / 'ask.csv'} (idioma: es)" in ended.out
     assert shop_of(tmp_path)["queries"] == [
         {"id": 0, "ref": "REF-001", "es": "¿Hay ref 001?"},
         {"id": 1, "ref": "REF-001", "es": "¿Cuántas tazas hay?"},

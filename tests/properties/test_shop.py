@@ -68,8 +68,8 @@ def test_what_a_spreadsheet_writes_is_read_as_it_was(
     writer = csv.writer(text, delimiter=delimiter, lineterminator=end)
     writer.writerows([("ref", "name", "stock"), *((f"REF-{n:03}", name, stock) for n, name, stock in products)])
     (folder / "shop.csv").write_text(text.getvalue(), encoding="utf-8-sig" if mark else "utf-8", newline="")
-    read, notes = own_shop.from_rows(folder / "shop.csv")
-    assert notes == []
+    read, ignored = own_shop.from_rows(folder / "shop.csv")
+    assert ignored == ""
     assert read == [
         {"ref": f"REF-{n:03}", "name": " ".join(name.split()), "stock": stock} for n, name, stock in products
     ]
