@@ -15,7 +15,7 @@ from src.wording import check
 OUTCOMES = {
     "right": ("✓", N_("read correctly, no fault found in the model’s sentence")),
     "wording": ("✗", N_("read correctly, a fault in the model’s sentence")),
-    "missing": ("∅", N_("read correctly, the model’s sentence lacks the number")),
+    "missing": ("∅", N_("read correctly, the model’s sentence lacks the result")),
     "cut": ("…", N_("read correctly, the model’s sentence is cut off, with no other fault found")),
     "other": ("≠", N_("another product was read than the one asked about")),
     "refused": ("■", N_("proposal refused, nothing read")),
@@ -32,7 +32,7 @@ STYLES = {
 SHORT = {
     "no_answer": N_("no answer"),
     "cut": N_("cut off"),
-    "figure_missing": N_("number missing"),
+    "figure_missing": N_("result missing"),
     "unsupported_number": N_("another number"),
     "zero_as_not_found": N_("0 described as not found"),
     "stock_as_not_found": N_("stock described as not found"),

@@ -71,7 +71,7 @@ def _faults(flags: Counter[str], to: Translator) -> dict[str, str]:
     ngettext = to.ngettext
     return {
         "cut": ngettext("{n} cut off", "{n} cut off", flags["cut"]),
-        "figure_missing": ngettext("{n} without the number", "{n} without the number", flags["figure_missing"]),
+        "figure_missing": ngettext("{n} without the result", "{n} without the result", flags["figure_missing"]),
         "unsupported_number": ngettext(
             "{n} with another number", "{n} with another number", flags["unsupported_number"]
         ),

@@ -20,7 +20,7 @@ FALLBACK = "en"  # the plain sentence of a language that has no page
 FAULTS = {
     "no_answer": N_("no answer: the second generation failed"),
     "cut": N_("cut by the token limit"),
-    "figure_missing": N_("lacks the observed number"),
+    "figure_missing": N_("lacks the observed result"),
     "unsupported_number": N_("brings in another number"),
     "zero_as_not_found": N_("stock 0 described as not found"),
     "stock_as_not_found": N_("stock above 0 described as not found"),

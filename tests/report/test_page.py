@@ -240,10 +240,10 @@ def test_a_stage_that_was_not_reached_is_neither_right_nor_wrong(broken: Outputs
 
 def test_a_closed_question_shows_its_evidence(broken: Outputs) -> None:
     summaries = {q["id"]: q["summary"] for q in questions_of(broken)}
-    assert summaries[1].startswith("stock 9 · said “There are 90 units.” · number missing, another number · replaced ")
+    assert summaries[1].startswith("stock 9 · said “There are 90 units.” · result missing, another number · replaced ")
     assert summaries[10].startswith("stock 21 · said “21 and so on and so on")
     assert "…” · cut off · replaced" in summaries[10]
-    assert summaries[9].startswith("not found · said “The stock of REF-999 is 12.” · number missing, another number,")
+    assert summaries[9].startswith("not found · said “The stock of REF-999 is 12.” · result missing, another number,")
     assert summaries[3].startswith("refused (tool and shape): forbidden tool or malformed call · ")
     assert summaries[6].startswith("failed: ")
     assert summaries[14].startswith("stock 83 · said “83” · no fault found · ")
@@ -272,7 +272,7 @@ def test_a_reason_of_the_run_that_the_lists_of_today_do_not_give_is_shown(broken
     result["delivered"] = {"text": "The stock is 1234.", "source": "observation", "reasons": ["figure_missing"]}
     page = render.page(run | {"results": [result]}, None, None)
     assert "no fault found" in page
-    assert "Delivered (made from the observation): lacks the observed number<br>" in page
+    assert "Delivered (made from the observation): lacks the observed result<br>" in page
 
 
 def test_the_published_marker_and_the_number_are_told_apart(broken: Outputs) -> None:
