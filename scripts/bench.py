@@ -31,12 +31,13 @@ sys.path.insert(0, str(ROOT))  # a script's own folder is on the path, the proje
 
 from scripts import bench_fleet  # noqa: E402
 from src import agent  # noqa: E402
-from src.base.records import ChatRequest, Question, Reply  # noqa: E402
+from src.base.records import Question, Reply  # noqa: E402
 from src.commands import prepare  # noqa: E402
 from src.measures import compare  # noqa: E402
 from src.runs import catalog, database, provenance, session, store  # noqa: E402
 from src.runs.outputs import Outputs  # noqa: E402
 from src.server import client, embedded  # noqa: E402
+from src.server.records import ChatRequest  # noqa: E402
 from src.tools import TOOLS, toolcall  # noqa: E402
 from src.wording import check  # noqa: E402
 from tests.wording import sentences  # noqa: E402

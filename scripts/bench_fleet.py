@@ -24,10 +24,10 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # a script's own folder is on the path, the project is not
 
-from src.base.records import Identity  # noqa: E402
 from src.commands import prepare  # noqa: E402
 from src.runs import catalog, session, store  # noqa: E402
 from src.runs.outputs import Outputs  # noqa: E402
+from src.runs.records import Identity  # noqa: E402
 
 REFERENCE = re.compile("REF-[0-9]{3}")
 SERVER = ROOT / "tests" / "support" / "instant_server.py"

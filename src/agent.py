@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import cast
 
 from src.base.errors import CommandError
-from src.base.records import Call, ChatRequest, Generation, JsonObject, Outcome, Question, Sampling, SchemaRequest, Step
+from src.base.records import Call, Generation, JsonObject, Outcome, Question, Step
+from src.server.records import ChatRequest, Sampling, SchemaRequest
 from src.server.reply import decode
 from src.tools import REFERENCE, TOOLS, toolcall
 

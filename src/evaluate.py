@@ -10,12 +10,13 @@ from pathlib import Path
 from statistics import fmean
 
 from src.base.errors import Precondition
-from src.base.records import NotFound, Observation, Product, Result, Run
+from src.base.records import NotFound, Observation, Product, Result
 from src.measures import beyond, compare
 from src.measures.published import PUBLISHED
 from src.measures.records import Comparison, Evaluation, Measures
 from src.runs import catalog, provenance, runfile, store
 from src.runs.outputs import Outputs
+from src.runs.records import Run
 from src.runs.results import observed
 from src.wording.check import has_marker
 

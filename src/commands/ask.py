@@ -6,11 +6,12 @@ from src import agent
 from src.base import layout, messages
 from src.base.errors import CheckFailed, Precondition, ServerUnavailable
 from src.base.printable import is_question, note, say
-from src.base.records import AskProvenance, Language, Result
+from src.base.records import Language, Result
 from src.commands import stages
 from src.commands.written import Written
 from src.runs import conditions, database, provenance, store
 from src.runs.outputs import Outputs
+from src.runs.records import AskProvenance
 from src.runs.results import observed
 from src.server.reply import BadReply, TransportFailure
 from src.wording import asked, deliver

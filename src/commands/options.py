@@ -8,8 +8,9 @@ from src.base.errors import Precondition
 from src.base.messages import LANGUAGES
 from src.base.parser import whole
 from src.base.printable import excerpt
-from src.base.records import HostileFile, Language, Shop
+from src.base.records import Language
 from src.base.registry import Option
+from src.runs.records import HostileFile, Shop
 
 MOST_QUESTIONS = 1_000_000
 

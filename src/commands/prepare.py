@@ -8,10 +8,10 @@ from pathlib import Path
 
 from src.base.errors import Precondition
 from src.base.paths import no_entry, no_file
-from src.base.records import Shop
 from src.runs import catalog, datafile, own_shop, provenance, store
 from src.runs.outputs import Outputs
 from src.runs.own_shop import NOTHING, Wanted
+from src.runs.records import Shop
 from src.tools import create, digest
 
 

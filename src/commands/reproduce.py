@@ -14,7 +14,7 @@ from src.base import layout
 from src.base.errors import CheckFailed, Interrupted, Precondition, interruption
 from src.base.messages import translator
 from src.base.printable import note, say
-from src.base.records import Language, Negatives, Run
+from src.base.records import Language, Negatives
 from src.commands import answers, ask, exercise, negatives, prepare, route, verdict
 from src.commands.route import Route
 from src.measures import compare, tables
@@ -22,6 +22,7 @@ from src.measures.records import Evaluation
 from src.report import render
 from src.runs import record, recovery, runfile, session, store
 from src.runs.outputs import Outputs
+from src.runs.records import Run
 
 
 def new_folder(parent: Path) -> Path:

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from src.base.errors import Precondition
-from src.base.records import DataFile
 from src.runs import catalog, differences
 from src.runs.outputs import Outputs
+from src.runs.records import DataFile
 
 # The option that decides about each condition.
 OPTIONS = {

@@ -10,9 +10,10 @@ from typing import NamedTuple, TypedDict, cast
 
 from src.base.errors import Precondition
 from src.base.messages import LANGUAGES
-from src.base.records import DataFile, Language
+from src.base.records import Language
 from src.runs import catalog, datafile, store
 from src.runs.outputs import Outputs
+from src.runs.records import DataFile
 
 MARK = "route"
 

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from src.base.errors import Precondition
-from src.base.records import Observation, Result, Run
+from src.base.records import Observation, Result
 from src.measures.records import Change, Changes, Stage
 from src.runs import runfile
 from src.runs.differences import differing, listed
+from src.runs.records import Run
 
 # Parts of the provenance that two comparable runs share. `guard_answers` is not one: the model's text is the same.
 SAME = ("server", "generation", "language", "data", "database", "jobs", "platform", "cpu")

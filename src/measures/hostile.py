@@ -13,10 +13,11 @@ from src.base.errors import CheckFailed
 from src.base.layout import table, wrapped
 from src.base.messages import N_, translator
 from src.base.printable import excerpt
-from src.base.records import Acceptable, HostileFile, HostileQuestion, Language, Result
+from src.base.records import Language, Result
 from src.measures.records import Breach, HostileEvaluation, HostileMeasures, Judged
 from src.runs import catalog, provenance, record, runfile, store
 from src.runs.outputs import Outputs
+from src.runs.records import Acceptable, HostileFile, HostileQuestion
 from src.tools import COLUMNS, REFERENCE, TOOLS
 
 READ, READ_ANOTHER, REFUSED, NO_PROPOSAL = OUTCOMES = (

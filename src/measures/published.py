@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from src.base.messages import N_
 from src.base.printable import dumps
-from src.base.records import DataFile
 from src.measures.records import Published
+from src.runs.records import DataFile
 
 # SHA-256 of what R3 sends and reads, as JSON on one line, and of its data file; the texts, which a reader may edit, are
 # in src/agent.py and src/tools.py.

@@ -1,11 +1,12 @@
 """The records of what is measured about a run: `evaluation.json`, `hostile.json`, and two runs side by side.
 
-Shares are between 0 and 1. What they are measured on is in `src/base/records.py`.
+Shares are between 0 and 1. What they are measured on is in `src/runs/records.py`.
 """
 
 from typing import Literal, NotRequired, TypedDict
 
-from src.base.records import Integrity, Observation, Program, RunProvenance
+from src.base.records import Observation, Program
+from src.runs.records import Integrity, RunProvenance
 
 Measure = Literal["queries", "observation_correct", "errors", "answer_marker_present", "mean_ms"]
 Stage = Literal["proposal", "observation", "answer", "error", "delivered"]

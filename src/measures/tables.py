@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from src.base.layout import table, width, wrapped
 from src.base.messages import N_, Translator, translator
 from src.base.printable import dumps, excerpt
-from src.base.records import Language, Server
+from src.base.records import Language
 from src.measures import published, rows
 from src.measures.beyond import SPLIT
 from src.measures.published import PUBLISHED
 from src.measures.records import Beyond, Comparison, Evaluation, Measures, Stage, Times
+from src.runs.records import Server
 
 LEAST_IDS, MOST_IDS = 15, 28  # characters of query numbers in one cell; evaluation.json has them all
 BESIDE_IDS = 52  # characters of the other columns, where there is room

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from src.base.messages import N_, Translator
-from src.base.records import JsonValue, Run
+from src.base.records import JsonValue
 from src.measures import compare
 from src.measures.records import Change
 from src.report import figures, verdict
@@ -12,6 +12,7 @@ from src.report.question import question
 from src.report.records import Against, Panel
 from src.report.texts import moment
 from src.runs.differences import shortened
+from src.runs.records import Run
 
 FILTERS = {
     "better": N_("better than in the other run"),

@@ -8,7 +8,7 @@ from collections import Counter
 from string import ascii_lowercase
 
 from src.base.messages import N_, Translator
-from src.base.records import JsonValue, Run
+from src.base.records import JsonValue
 from src.measures import beyond, published, tables
 from src.measures.verdicts import OUTCOMES
 from src.report import against, facts, figures, pictures
@@ -17,6 +17,7 @@ from src.report.question import question
 from src.report.records import Page
 from src.report.texts import TEXT_SHOWN, moment
 from src.report.verdict import verdict
+from src.runs.records import Run
 
 TEXTS_BUDGET = 200_000  # characters of all texts of one kind
 LEAST_SHOWN = 200  # characters of one text, however many questions there are

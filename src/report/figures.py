@@ -3,11 +3,12 @@
 from typing import TypeGuard, cast
 
 from src.base.messages import Translator
-from src.base.records import JsonValue, Negatives, Run
+from src.base.records import JsonValue, Negatives
 from src.measures import rows
 from src.measures.records import Evaluation, Measure
 from src.report.records import Figures
 from src.report.texts import duration
+from src.runs.records import Run
 
 EVALUATE, NEGATIVES = "python -m src.cli evaluate", "python -m src.cli negatives"
 

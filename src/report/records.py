@@ -2,9 +2,10 @@
 
 from typing import TypedDict
 
-from src.base.records import Delivered, Language, Negatives, Run, Server
+from src.base.records import Delivered, Language, Negatives
 from src.measures.records import Times
 from src.measures.rows import Row
+from src.runs.records import Run, Server
 
 Cell = tuple[str, str, str]  # class, sign and words of one stage of one question
 Count = tuple[str, str, int]  # a key of a filter, the count in words, the count

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from src.base import printable, shell
 from src.base.errors import Precondition
 from src.base.messages import Translator, translator
-from src.base.records import JsonObject, JsonValue, Language, Run
+from src.base.records import JsonObject, JsonValue, Language
 from src.measures import compare
 from src.report.against import Other
 from src.report.content import TEXTS_BUDGET, content
@@ -24,6 +24,7 @@ from src.report.texts import duration, listed, shown
 from src.report.verdict import MOST_NAMED
 from src.runs import runfile, store
 from src.runs.outputs import Outputs
+from src.runs.records import Run
 from src.runs.results import meaning
 
 if TYPE_CHECKING:

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 from src.agent import request
 from src.base.errors import ServerUnavailable
-from src.base.records import ChatRequest, Reply
+from src.base.records import Reply
 from src.run_sql.contract import TABLES, run_sql_tool
 from src.run_sql.records import Answer
 from src.run_sql.tool import run_sql
 from src.server.client import current
+from src.server.records import ChatRequest
 from src.server.reply import BadReply, TransportFailure, decode
 
 MAX_ATTEMPTS = 3  # the first query and two corrections

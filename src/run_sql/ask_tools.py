@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from src.agent import GENERATION
 from src.base.errors import ServerUnavailable
 from src.base.printable import dumps
-from src.base.records import JsonObject, Sampling
+from src.base.records import JsonObject
 from src.run_sql import shapes
 from src.run_sql.ask import MAX_ATTEMPTS, MAX_TOKENS, Attempt, generate, query_in, query_of, system_prompt, user_prompt
 from src.run_sql.contract import run_sql_tool
 from src.run_sql.records import Answer
 from src.run_sql.tool import run_sql
 from src.server.client import current
+from src.server.records import Sampling
 from src.server.reply import BadReply, TransportFailure, decode
 
 BY_SCHEMA = "by_schema"  # the id of a call that the model wrote as JSON under the tool's schema, not as a call

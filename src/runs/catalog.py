@@ -14,7 +14,8 @@ from src.base import exits
 from src.base.errors import Precondition
 from src.base.paths import ROOT, near
 from src.base.printable import excerpt
-from src.base.records import DataFile, HostileFile, Language, Product, Question, Shop
+from src.base.records import Language, Product, Question
+from src.runs.records import DataFile, HostileFile, Shop
 
 if TYPE_CHECKING:
     import jsonschema

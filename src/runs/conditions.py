@@ -10,9 +10,10 @@ from pathlib import Path
 
 from src import agent, tools
 from src.base.paths import ROOT
-from src.base.records import Conditions, Language
+from src.base.records import Language
 from src.runs import replicas
 from src.runs.outputs import Outputs
+from src.runs.records import Conditions
 from src.server import client, readiness
 
 SRC = ROOT / "src"

@@ -12,9 +12,10 @@ from pathlib import Path
 from src.base.errors import Precondition
 from src.base.paths import ROOT, near
 from src.base.printable import excerpt
-from src.base.records import DataFile, JsonValue
+from src.base.records import JsonValue
 from src.runs import catalog, runfile, store
 from src.runs.outputs import Outputs
+from src.runs.records import DataFile
 
 NAME_IT = "name the data file with --data"
 

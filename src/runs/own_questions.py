@@ -11,8 +11,9 @@ from typing import cast
 from src.base.errors import Precondition
 from src.base.paths import ROOT, near
 from src.base.printable import excerpt, is_question
-from src.base.records import Language, Product, Query
+from src.base.records import Language, Product
 from src.runs import catalog, examples, shop_csv, store
+from src.runs.records import Query
 from src.tools import REFERENCE
 from src.wording import asked
 

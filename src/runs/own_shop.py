@@ -12,8 +12,9 @@ from typing import NamedTuple, cast
 from src.base.errors import Precondition
 from src.base.messages import Translator, translator
 from src.base.printable import excerpt
-from src.base.records import Language, Product, Query, Shop
+from src.base.records import Language, Product
 from src.runs import catalog, own_questions, shop_csv
+from src.runs.records import Query, Shop
 from src.tools import REFERENCE
 from src.wording import asked
 

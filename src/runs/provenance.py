@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from src import __version__
 from src.base.printable import excerpt
-from src.base.records import JsonObject, JsonValue, Machine, Program, Result, Server
+from src.base.records import JsonObject, JsonValue, Machine, Program, Result
+from src.runs.records import Server
 from src.server.reply import BadReply
 from src.server.settings import DEVICE_TAGS, ENGINE_TAG
 

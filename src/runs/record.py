@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Final, Literal
 
 from src.base.errors import CheckFailed, Precondition
-from src.base.records import Digest, Identity, Integrity, Question, Result, Run, Server
+from src.base.records import Question, Result
 from src.runs import provenance, store
 from src.runs.outputs import Outputs
+from src.runs.records import Digest, Identity, Integrity, Run, Server
 from src.tools import digest
 from src.weights.models import pinned_as
 

@@ -12,10 +12,11 @@ from typing import NamedTuple, cast
 
 from src.base.errors import Precondition
 from src.base.messages import LANGUAGES
-from src.base.records import DataFile, JsonObject, JsonValue, Language, Question, Result
+from src.base.records import JsonObject, JsonValue, Language, Question, Result
 from src.runs import datafile, runfile, store
 from src.runs.differences import differing, listed
 from src.runs.outputs import Outputs
+from src.runs.records import DataFile
 from src.runs.session import Run, Say
 
 

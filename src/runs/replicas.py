@@ -8,9 +8,9 @@ import socket
 from urllib.parse import urlsplit
 
 from src.base.errors import Precondition, ServerUnavailable
-from src.base.records import Server
 from src.runs import provenance
 from src.runs.differences import differing, listed
+from src.runs.records import Server
 from src.server.client import Client
 from src.server.reply import BadReply, TransportFailure
 

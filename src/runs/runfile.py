@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, TypeGuard, cast
 from src.base.errors import Precondition
 from src.base.paths import ROOT
 from src.base.printable import excerpt
-from src.base.records import HostileFile, JsonValue, Question, Result, Run, Shop
+from src.base.records import JsonValue, Question, Result
 from src.runs import catalog, store
 from src.runs.outputs import Outputs
+from src.runs.records import HostileFile, Run, Shop
 
 if TYPE_CHECKING:
     import jsonschema

@@ -12,9 +12,10 @@ from pathlib import Path
 
 from src.base import exits
 from src.base.errors import Interrupted, Precondition, ServerUnavailable, interruption
-from src.base.records import Identity, JournalEntry, JournalHeader, Language, Question, Result, Server
+from src.base.records import Language, Question, Result
 from src.runs import catalog, conditions, datafile, jobs, provenance, record, store
 from src.runs.outputs import Outputs
+from src.runs.records import Identity, JournalEntry, JournalHeader, Server
 from src.server.failures import TOO_SLOW, Ours
 from src.wording import deliver
 

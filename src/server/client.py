@@ -18,9 +18,10 @@ import urllib3
 from requests import codes
 
 from src.base.printable import excerpt
-from src.base.records import ChatRequest, JsonObject, JsonValue, Reply, Sampling
+from src.base.records import JsonObject, JsonValue, Reply
 from src.server import connection, failures, settings
 from src.server.deadline import Deadline
+from src.server.records import ChatRequest, Sampling
 from src.server.reply import BadReply, read_reply, reported
 from src.server.settings import Settings
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final, cast
 
 from src.base.paths import ROOT
 from src.base.printable import EXCERPT, excerpt, loads
-from src.base.records import ChatCompletion, Choice, JsonObject, JsonValue, Reply, Timings
+from src.base.records import JsonObject, JsonValue, Reply, Timings
+from src.server.records import ChatCompletion, Choice
 
 if TYPE_CHECKING:
     import jsonschema
