@@ -12,6 +12,7 @@ cd "$(dirname "$0")/.."
 CACHE=${R3_CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/r3-ci}
 SUITES="tests/test_*.py tests/properties/test_gate.py tests/run_sql tests/faults/test_replies.py tests/cli"
 PYTHONS="trixie:python3.13 forky:python3.14" # Debian 13, and the one that follows it
+PACKAGES="ca-certificates,libgomp1" # the second: OpenMP, for the embedded server
 
 say() { printf '== pythons: %s\n' "$*"; }
 fail() {
@@ -29,21 +30,24 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 
-# A minimal root of that Debian with that Python, as $CACHE/DEBIAN.tar; false when the archive does not serve it.
+# A root is kept under the names of what is in it, so that another list of packages makes another one.
+kept() { printf '%s/%s,%s,%s.tar' "$CACHE" "$1" "$2" "$PACKAGES"; }
+
+# Make a minimal root of that Debian with that Python, unless it is kept; false when the archive does not serve it.
 have_root() {
-    [ -f "$CACHE/$1.tar" ] && return
+    [ -f "$(kept "$1" "$2")" ] && return
     from=$(archive)
     [ -n "$from" ] || fail "no Debian archive in this machine's apt sources"
     say "debootstrap of $1, once (about a minute)"
     rm -rf "${CACHE:?}/$1"
     # the script of sid fits every newer Debian, also one that this debootstrap does not know by name
-    debootstrap --variant=minbase --include="$2,$2-venv,ca-certificates" "$1" "$CACHE/$1" "$from" \
+    debootstrap --variant=minbase --include="$2,$2-venv,$PACKAGES" "$1" "$CACHE/$1" "$from" \
         /usr/share/debootstrap/scripts/sid >"$work/debootstrap.log" 2>&1 || {
         rm -rf "${CACHE:?}/$1"
         return 1
     }
     rm -rf "${CACHE:?}/$1"/var/cache/apt/archives/*.deb "$CACHE/$1"/var/lib/apt/lists/*
-    tar -C "$CACHE/$1" -cf "$CACHE/$1.tar.part" . && mv "$CACHE/$1.tar.part" "$CACHE/$1.tar"
+    tar -C "$CACHE/$1" -cf "$CACHE/$1.tar.part" . && mv "$CACHE/$1.tar.part" "$(kept "$1" "$2")"
     rm -rf "${CACHE:?}/$1"
 }
 
@@ -51,7 +55,7 @@ have_root() {
 furnish() {
     root=$work/$1
     mkdir -p "$root/project"
-    tar -C "$root" -xf "$CACHE/$1.tar"
+    tar -C "$root" -xf "$(kept "$1" "$2")"
     cp -L /etc/resolv.conf "$root/etc/resolv.conf"
     cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
     pip_settings >"$root/etc/pip.conf"
@@ -75,7 +79,7 @@ for entry in $PYTHONS; do
    $python: not to be had from $debian ($(grep -v '^I:' "$work/debootstrap.log" | tail -n 1))"
         continue
     fi
-    furnish "$debian"
+    furnish "$debian" "$python"
     within "$python -m venv /venv && python -m pip install --disable-pip-version-check --quiet --require-hashes -r configs/dev.lock"
     within "python -c 'import sqlite3, sys; print(\"== pythons: Python\", sys.version.split()[0], \"SQLite\", sqlite3.sqlite_version)'"
     within "python -m compileall -q src && python -m unittest discover -s tests && python -m pytest -q --suites -p no:cacheprovider -n auto --dist worksteal $SUITES"
