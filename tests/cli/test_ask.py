@@ -4,6 +4,7 @@ Run alone: python -m pytest tests/cli/test_ask.py
 """
 
 import json
+import sys
 
 import pytest
 
@@ -23,7 +24,8 @@ def test_a_question_needs_no_quotes(shop: Shop) -> None:
 
 @pytest.mark.parametrize("words", [["-REF-001?"], ["REF-001", "-now?"], ["-1/2", "of", "REF-001?"]])
 def test_a_question_that_begins_with_a_dash_is_told_how_to_be_asked(words: list[str], shop: Shop) -> None:
-    failed(shop.run("ask", *words), 2, r"a text that begins with a dash goes after --\); see .* --help")
+    if sys.version_info < (3, 14) or not words[0][1].isdigit():  # from 3.14 on argparse takes -1/2 for a text itself
+        failed(shop.run("ask", *words), 2, r"a text that begins with a dash goes after --\); see .* --help")
     with serving() as server:
         shop.url = server.url
         succeeded(run("--outputs", shop.outputs, "ask", "--", *words, env=shop.environment()))
