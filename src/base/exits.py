@@ -70,6 +70,9 @@ def leave(status: int) -> NoReturn:
     """End the process; a second Ctrl-C while the interpreter closes changes neither line nor status."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
+    if status == Interrupted.status:
+        # A signal may have come while a library built an object: thrown away now, it complains of what it lacks.
+        sys.unraisablehook = lambda _: None
     sys.exit(status)
 
 

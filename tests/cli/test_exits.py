@@ -93,6 +93,34 @@ def test_a_signal_is_one_line_and_status_1_in_both_programs(program: str, number
     assert (ended.status, ended.err) == (1, f"python -m {program} ask: {INTERRUPTED[number]}\n")
 
 
+HALF_BUILT = """
+import argparse, gc
+from src.base import exits
+from src.base.parser import Parser
+
+class Reply:
+    def __init__(self):
+        self.itself = self
+        raise KeyboardInterrupt  # as a signal may at any line
+        self.socket = None
+
+    def __del__(self):
+        self.socket.close()
+
+gc.disable()
+parser = Parser(prog="program")
+parser.set_defaults(run=lambda _: Reply())
+exits.leave(exits.run(parser, []))
+"""
+
+
+def test_what_a_signal_left_half_built_adds_nothing_to_the_line() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", HALF_BUILT], cwd=ROOT, env=environment(), capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (1, f"program: {INTERRUPTED[signal.SIGINT]}\n")
+
+
 @SIGNALS
 def test_a_signal_is_no_exception_that_a_library_could_take_for_its_own_failure(
     number: signal.Signals, parser: Parser, capsys: pytest.CaptureFixture[str]
