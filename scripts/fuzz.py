@@ -85,11 +85,14 @@ def one_input(data: bytes, db: sqlite3.Connection, counts: dict[str, int]) -> No
 def one_query(sql: str, counts: dict[str, int]) -> None:
     """Take a text through what reads a query before SQLite does."""
     from src.run_sql import pitfalls, text
+    from src.run_sql.tool import query_fault
 
     if "".join(piece for _, piece in text.pieces(sql)) != sql:
         raise AssertionError(f"the pieces of {sql!r} are not the query")
     if text.text_fault(sql) is None:
         counts["queries"] += 1
+    if query_fault(sql) is not None:  # such as text that UTF-8 does not have: nothing reads it further
+        return
     body = text.split_statement(sql).body
     text.in_backticks(body)
     try:
